@@ -1,0 +1,160 @@
+"""Every error a user can meet: a fact, and a hint that says how to mend it.
+
+A message names the argument and the value the *caller* passed. It never contains a
+value read from a private row, and after a debit its text is fixed::
+
+    SfumatoError
+    ├── DeclarationError        a declaration or question is wrong    nothing spent
+    ├── ArgumentError           an argument of an array face is wrong nothing spent
+    ├── SourceError             the table cannot be opened            nothing spent
+    ├── ProjectError            the project file is wrong             nothing spent
+    ├── LedgerError             the ledger file is unusable           nothing spent
+    ├── BudgetExceededError     the ledger refused the debit          nothing spent
+    ├── MissingExtraError       an optional library is not installed  nothing spent
+    └── EngineError             the engine failed after the debit     the debit stands
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from difflib import get_close_matches
+from typing import ClassVar
+
+from sfumato.words import N_, translate
+
+__all__ = [
+    "ArgumentError",
+    "BudgetExceededError",
+    "DeclarationError",
+    "EngineError",
+    "LedgerError",
+    "MissingExtraError",
+    "ProjectError",
+    "SfumatoError",
+    "SourceError",
+    "nearest",
+]
+
+
+class SfumatoError(Exception):
+    """Base class. `code` is stable across releases and languages.
+
+    Args:
+        fact: What was wrong and why: an English text with named placeholders.
+        hint: What to do about it, likewise.
+        facts: Values of the placeholders; public values only.
+
+    Examples:
+        >>> error = SfumatoError("{name} is empty", hint="write a word", name="title")
+        >>> print(error)
+        [SF000] title is empty
+          hint: write a word
+        >>> error.hint
+        'write a word'
+    """
+
+    code: ClassVar[str] = "SF000"
+
+    def __init__(self, fact: str, *, hint: str, **facts: object) -> None:
+        """Keep the parts, so that each front end can style and translate them."""
+        super().__init__(fact)
+        self._fact, self._hint, self._facts = fact, hint, facts
+
+    def __reduce__(self) -> tuple[object, ...]:
+        """Pickle by parts, so that errors cross process borders whole."""
+        return _rebuild, (type(self), self._fact, self._hint, self._facts)
+
+    @property
+    def fact(self) -> str:
+        """What was wrong, in English."""
+        return self.say("en")[0]
+
+    @property
+    def hint(self) -> str:
+        """What to do, in English."""
+        return self.say("en")[1]
+
+    def say(self, lang: str) -> tuple[str, str]:
+        """Return the fact and the hint in the language `lang`."""
+        fact, hint = (translate(t, lang) for t in (self._fact, self._hint))
+        return fact.format(**self._facts), hint.format(**self._facts)
+
+    def __str__(self) -> str:
+        """Render ``[code] fact`` and, on its own line, the hint."""
+        return f"[{self.code}] {self.fact}\n  hint: {self.hint}"
+
+
+def _rebuild(
+    kind: type[SfumatoError], fact: str, hint: str, facts: dict[str, object]
+) -> SfumatoError:
+    return kind(fact, hint=hint, **facts)
+
+
+class DeclarationError(SfumatoError, ValueError):
+    """A declaration or question is wrong; nothing was read and nothing spent."""
+
+    code = "SF101"
+
+
+class ArgumentError(SfumatoError, ValueError):
+    """An argument of an array mechanism is wrong; nothing was drawn."""
+
+    code = "SF102"
+
+
+class ProjectError(SfumatoError, ValueError):
+    """The project file is wrong; nothing was read and nothing spent."""
+
+    code = "SF103"
+
+
+class SourceError(SfumatoError):
+    """The table cannot be opened as declared; nothing was spent."""
+
+    code = "SF104"
+
+
+class MissingExtraError(SfumatoError, ImportError):
+    """An optional library is not installed; nothing was spent."""
+
+    code = "SF105"
+
+
+class BudgetExceededError(SfumatoError):
+    """The ledger refused a debit; nothing was read and nothing spent."""
+
+    code = "SF201"
+
+
+class LedgerError(SfumatoError):
+    """The ledger cannot be used as asked; nothing was spent."""
+
+    code = "SF202"
+
+
+class EngineError(SfumatoError):
+    """The engine failed after the debit; the text is fixed, whatever the cause."""
+
+    code = "SF301"
+
+    def __init__(
+        self,
+        fact: str = N_("the engine could not answer; the debit stands"),
+        *,
+        hint: str = N_("ask the data owner to read the engine's log"),
+        **facts: object,
+    ) -> None:
+        """Use the one fixed text; a driver's own words may quote a cell."""
+        super().__init__(fact, hint=hint, **facts)
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """Return the known name closest to `name`, or all of them, for a hint.
+
+    Examples:
+        >>> nearest("Glucos", ["Age", "Glucose"])
+        "'Glucose'"
+    """
+    names = list(known)
+    near = get_close_matches(name, names, n=1)
+    return repr(near[0]) if near else ", ".join(map(repr, names))

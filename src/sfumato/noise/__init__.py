@@ -1,0 +1,1 @@
+"""Exact noise: integers and rounded reals; it has never heard of epsilon."""
