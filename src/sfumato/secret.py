@@ -42,7 +42,7 @@ class Secret(Generic[T]):
         """Refuse: so is a comparison."""
         self.__bool__()
 
-    def __hash__(self) -> NoReturn:
+    def __hash__(self) -> NoReturn:  # noqa: PLE0309
         """Refuse: a hash is a comparison in disguise."""
         self.__bool__()
 

@@ -1,0 +1,43 @@
+"""Numbers exactly as they were written: no binary rounding on the way in."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from fractions import Fraction
+from numbers import Real
+from typing import TypeAlias
+
+__all__ = ["Amount", "exact"]
+
+Amount: TypeAlias = "str | int | float | Decimal | Fraction"
+
+_LONGEST = 400  # characters of a number's text; longer ones cost time, not precision
+
+
+def exact(value: object) -> Fraction | None:
+    """Read a number exactly as written; return none when it is not a finite number.
+
+    A string, Decimal, Fraction or integer keeps its value. A float counts as its
+    shortest decimal text (`repr`), so ``0.1`` is one tenth, not its binary neighbour.
+
+    Examples:
+        >>> exact("0.1") == exact(0.1) == Fraction(1, 10)
+        True
+        >>> exact(float("nan")), exact(True), exact("ten"), exact("1e999999999")
+        (None, None, None, None)
+    """
+    if isinstance(value, bool) or not isinstance(value, str | Real | Decimal):
+        return None
+    if isinstance(value, int | Fraction):
+        return Fraction(value)
+    text = value.strip() if isinstance(value, str) else str(value)
+    if len(text) > _LONGEST:
+        return None
+    try:
+        number = Fraction(text) if "/" in text else Decimal(text)
+    except (ArithmeticError, ValueError):
+        return None
+    if isinstance(number, Decimal):
+        huge = not number.is_finite() or abs(number.adjusted()) > _LONGEST
+        return None if huge else Fraction(number)
+    return number

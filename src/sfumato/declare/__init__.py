@@ -1,0 +1,1 @@
+"""What the user says: tables, filters, questions. Frozen data, standard library."""

@@ -1,0 +1,81 @@
+"""A private table: where it is and what is declared of it. No row is read here."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, final
+
+from sfumato.declare.schema import Schema
+from sfumato.errors import DeclarationError
+from sfumato.words import N_
+
+__all__ = ["CSV", "Dataset"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CSV:
+    """A delimited text file and how it is written; nothing is guessed from its rows.
+
+    Args:
+        path: The file; its first line names the columns.
+        encoding: Any Python codec: ``"utf-8"`` (default), ``"gb18030"``, ``"utf-16"``.
+            Bytes that do not decode are replaced, so no row can stop the reading.
+        separator: One character between cells.
+        decimal: The decimal mark of numbers: ``"."`` or ``","``.
+        thousands: A separator inside numbers to be removed, or none. Without it,
+            ``1,234`` is not a number and hence missing.
+    """
+
+    path: str | os.PathLike[str]
+    encoding: str = "utf-8"
+    separator: str = ","
+    decimal: str = "."
+    thousands: str | None = None
+
+
+@final
+class Dataset:
+    """A private table with its public declarations.
+
+    Args:
+        source: A path to CSV or Parquet, `CSV`, or a pandas, polars or Arrow table.
+        schema: What is public about it.
+        name: Identity in the ledger: all releases under one name share one budget.
+            Default: the file's stem, or ``"table"``.
+
+    Raises:
+        DeclarationError: The schema is not a `Schema`, or the name is empty.
+
+    Examples:
+        >>> from sfumato.declare.schema import Integer
+        >>> Dataset("diabetes.csv", schema=Schema({"Age": Integer(0, 120)}))
+        Dataset('diabetes', columns=['Age'], unit=Rows(neighbours='add_remove', size=None))
+    """
+
+    __slots__ = ("name", "schema", "source")
+
+    def __init__(self, source: Any, *, schema: Schema, name: str | None = None) -> None:
+        """Keep the handle; the session opens it."""
+        if not isinstance(schema, Schema):
+            raise DeclarationError(
+                N_("a dataset needs a schema, got {value}"),
+                hint=N_('write schema=Schema({{"Age": Integer(0, 120)}})'),
+                value=type(schema).__name__,
+            )
+        where = source.path if isinstance(source, CSV) else source
+        if name is None:
+            name = Path(where).stem if isinstance(where, str | Path) else "table"
+        if not name:
+            raise DeclarationError(
+                N_("the name of a dataset cannot be empty"),
+                hint=N_('the ledger keeps the budget under it: name="pima"'),
+            )
+        self.source, self.schema, self.name = source, schema, str(name)
+
+    def __repr__(self) -> str:
+        """Show declarations only, never the source's content."""
+        unit = self.schema.unit
+        return f"Dataset({self.name!r}, columns={list(self.schema)}, unit={unit})"

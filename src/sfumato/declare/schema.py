@@ -1,0 +1,372 @@
+"""Tables as their owner declares them; nothing here is ever inferred from rows.
+
+Every cell is read by one total rule, the same on every engine
+(``docs/missing-values.md``): null, NaN, declared codes and cells that do not fit the
+declared type are *missing*; infinities and values beyond the bounds are clamped.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from math import ceil, floor, log2
+from typing import TypeAlias
+
+from sfumato.amount import exact
+from sfumato.declare.unit import Rows
+from sfumato.errors import DeclarationError, nearest
+from sfumato.words import N_
+
+__all__ = [
+    "Boolean",
+    "Category",
+    "Column",
+    "Integer",
+    "Key",
+    "Number",
+    "Real",
+    "Schema",
+    "token",
+]
+
+Key: TypeAlias = "str | int | bool"
+LARGEST = 1e50  # bounds; every IEEE operation of the scan stays finite below it
+STEPS = 1 << 30  # a default grid has at most this many steps between the bounds
+GRID = float(1 << 62)  # bound / step: grid numbers fit a 64-bit integer
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class _Grid:
+    """Bounds and step shared by `Real` and `Integer`; see there."""
+
+    lower: float
+    upper: float
+    step: float
+    missing: tuple[float, ...]
+    complete: bool
+    unit: str
+
+    def _fill(self, lower: object, upper: object, step: object, missing: object,
+              complete: bool, unit: str) -> None:  # fmt: skip
+        low, high = _bound("lower", lower), _bound("upper", upper)
+        if not low < high:
+            raise DeclarationError(
+                N_("lower bound {lower} is not below upper bound {upper}"),
+                hint=N_("swap the bounds, or widen them; equal bounds say nothing"),
+                lower=lower,
+                upper=upper,
+            )
+        width = _step(step, low, high)
+        codes = missing if isinstance(missing, tuple | list | set) else (missing,)
+        for name, value in (
+            ("lower", low), ("upper", high), ("step", width),
+            ("missing", tuple(_code(c) for c in codes if c is not None)),
+            ("complete", bool(complete)), ("unit", str(unit)),
+        ):  # fmt: skip
+            object.__setattr__(self, name, value)
+
+    @property
+    def first(self) -> int:
+        """Grid number of the lower bound: ``floor(lower / step + 1/2)``."""
+        return floor(self.lower / self.step + 0.5)
+
+    @property
+    def last(self) -> int:
+        """Grid number of the upper bound."""
+        return floor(self.upper / self.step + 0.5)
+
+    @property
+    def width(self) -> int:
+        """Grid steps between the bounds: the range of one clamped value."""
+        return self.last - self.first
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Real(_Grid):
+    """A numeric column with public bounds.
+
+    Args:
+        lower: Smallest value kept, in the column's unit; smaller ones are clamped.
+        upper: Largest value kept; larger ones and infinity are clamped.
+        step: Grid that each value is rounded to before it is summed, so that every sum
+            is an exact integer. Default: a power of two that cuts the range into at
+            most 2^30 steps (no loss that a figure could show).
+        missing: Codes that mean "no value": one number or several, such as ``0``.
+        complete: True when every row has a value. A cell without one then counts as
+            the middle of the bounds, and means share one count of rows.
+        unit: Name of the unit of measurement, for reports: ``"mg/dL"``.
+
+    Raises:
+        DeclarationError: A bound is missing, NaN, infinite, beyond ±1e50, or out of
+            order; the step is not positive or too fine for 64-bit grid numbers.
+
+    Examples:
+        >>> Real(0, 250, step=1, missing=0, unit="mg/dL").width
+        250
+        >>> Real(0, float("nan"))
+        Traceback (most recent call last):
+        sfumato.errors.DeclarationError: [SF101] upper bound must be a finite number, got nan
+          hint: declare public bounds that every plausible value lies in, such as 0 and 250
+    """
+
+    def __init__(self, lower: object = None, upper: object = None, *,
+                 step: object = None, missing: object = (), complete: bool = False,
+                 unit: str = "") -> None:  # fmt: skip
+        """Check the declaration once; no later floor checks again."""
+        self._fill(lower, upper, step, missing, complete, unit)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Integer(_Grid):
+    """A column of whole numbers with public bounds; the grid is the integers.
+
+    Args:
+        lower: Smallest value kept; smaller ones are clamped.
+        upper: Largest value kept; larger ones are clamped.
+        missing: Codes that mean "no value".
+        complete: True when every row has a value (see `Real`).
+        unit: Name of the unit of measurement, for reports.
+
+    Examples:
+        >>> Integer(0, 120, unit="years").width
+        120
+    """
+
+    def __init__(self, lower: object = None, upper: object = None, *,
+                 missing: object = (), complete: bool = False, unit: str = "") -> None:  # fmt: skip
+        """Check the declaration once."""
+        self._fill(lower, upper, 1, missing, complete, unit)
+
+
+Number: TypeAlias = Real | Integer
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Category:
+    """A column whose public values are declared; any other cell is missing.
+
+    Keys and cells are compared as text after one rule: a whole number is its digits
+    (``1``, ``1.0`` and the texts ``"1"`` and ``"1.0"`` are one key); all other text
+    is compared exactly (no trimming, case folding or Unicode normalisation).
+
+    Args:
+        values: The keys in the order in which figures shall appear: texts or integers.
+
+    Raises:
+        DeclarationError: No key, a key twice, or a key that is not text or an integer.
+
+    Examples:
+        >>> Category(["男", "女"]).values
+        ('男', '女')
+        >>> Category([0.0, 1]).tokens
+        ('0', '1')
+    """
+
+    values: tuple[Key, ...]
+
+    def __init__(self, values: Iterable[object]) -> None:
+        """Check the keys once."""
+        if isinstance(values, str):
+            values = [values]
+        keys: list[Key] = []
+        for value in values:
+            if isinstance(value, bool) or token(value) is None:
+                raise DeclarationError(
+                    N_("category {value} is not a text or a whole number"),
+                    hint=N_("use texts or integers; for true/false declare Boolean()"),
+                    value=repr(value)[:60],
+                )
+            keys.append(value if isinstance(value, str) else int(value))  # type: ignore[call-overload]
+        object.__setattr__(self, "values", tuple(keys))
+        if not keys or len(set(self.tokens)) < len(keys):
+            raise DeclarationError(
+                N_("categories must be given, each once; got {values}"),
+                hint=N_('list the public keys; note that 1 and "1" are one key'),
+                values=keys,
+            )
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The canonical text of each key, in order."""
+        return tuple(str(token(v)) for v in self.values)
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Boolean:
+    """A column of true and false; any other cell is missing.
+
+    Args:
+        true: Cells that mean true; default ``true``/``True``/``TRUE`` and ``1``.
+        false: Cells that mean false; default ``false``/``False``/``FALSE`` and ``0``.
+
+    Raises:
+        DeclarationError: Only one side is given, or a cell stands on both sides.
+
+    Examples:
+        >>> Boolean(true="yes", false="no").values
+        (False, True)
+    """
+
+    true: tuple[str, ...]
+    false: tuple[str, ...]
+
+    def __init__(self, true: object = None, false: object = None) -> None:
+        """Check the mapping once."""
+        yes = ("true", "True", "TRUE", "1") if true is None else _tokens(true)
+        no = ("false", "False", "FALSE", "0") if false is None else _tokens(false)
+        if (true is None) != (false is None) or set(yes) & set(no) or not (yes and no):
+            raise DeclarationError(
+                N_("Boolean needs separate cells for true and for false"),
+                hint=N_('give both, such as Boolean(true="yes", false="no")'),
+            )
+        object.__setattr__(self, "true", yes)
+        object.__setattr__(self, "false", no)
+
+    @property
+    def values(self) -> tuple[bool, bool]:
+        """The keys in the order in which figures appear."""
+        return (False, True)
+
+
+Column: TypeAlias = Real | Integer | Category | Boolean
+
+
+@dataclass(frozen=True, slots=True, init=False)
+class Schema:
+    """The public facts of a table: its columns and whose rows they are.
+
+    Args:
+        columns: Declared columns by their exact name in the source. Columns that are
+            not declared cannot be asked about.
+        unit: The protected unit and the neighbour relation; default one row, added or
+            removed.
+
+    Raises:
+        DeclarationError: No column, or something that is not a column declaration.
+
+    Examples:
+        >>> schema = Schema({"Age": Integer(0, 120), "Outcome": Category([0, 1])})
+        >>> list(schema)
+        ['Age', 'Outcome']
+        >>> schema["Ages"]
+        Traceback (most recent call last):
+        sfumato.errors.DeclarationError: [SF101] unknown column 'Ages'
+          hint: did you mean 'Age'? Only declared columns can be asked about
+    """
+
+    columns: tuple[tuple[str, Column], ...]
+    unit: Rows
+
+    def __init__(self, columns: Mapping[str, Column], unit: Rows | None = None) -> None:
+        """Check the declarations once."""
+        for name, column in columns.items():
+            if not isinstance(column, Column):
+                raise DeclarationError(
+                    N_("column {name} is not declared with a column type"),
+                    hint=N_("use Real, Integer, Category or Boolean"),
+                    name=repr(name),
+                )
+        if not columns:
+            raise DeclarationError(
+                N_("the schema declares no column"),
+                hint=N_('declare at least one, such as {{"Age": Integer(0, 120)}}'),
+            )
+        object.__setattr__(self, "columns", tuple(columns.items()))
+        object.__setattr__(self, "unit", unit or Rows())
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the declared names, in order."""
+        return (name for name, _ in self.columns)
+
+    def __getitem__(self, name: str) -> Column:
+        """Return a declared column, or say which name is near."""
+        for known, column in self.columns:
+            if known == name:
+                return column
+        raise DeclarationError(
+            N_("unknown column {name}"),
+            hint=N_("did you mean {near}? Only declared columns can be asked about"),
+            name=repr(name),
+            near=nearest(str(name), self),
+        )
+
+
+_WHOLE = re.compile(r"(-?[0-9]+)\.0+")
+
+
+def token(value: object) -> str | None:
+    """Return the canonical text of a key or cell; none when it can be no key.
+
+    Examples:
+        >>> token(2.0), token("2.0"), token("007"), token(True), token(0.5)
+        ('2', '2', '007', 'true', None)
+    """
+    if isinstance(value, str):
+        whole = _WHOLE.fullmatch(value)
+        return whole[1] if whole else value
+    if isinstance(value, bool):
+        return str(value).lower()
+    number = exact(value)
+    if number is None or number.denominator != 1:
+        return None
+    return str(int(number))
+
+
+def _tokens(cells: object) -> tuple[str, ...]:
+    several = cells if isinstance(cells, tuple | list | set) else (cells,)
+    return tuple(t for c in several if (t := token(c)) is not None)
+
+
+def _bound(side: str, value: object) -> float:
+    number = exact(value)
+    if number is None:
+        raise DeclarationError(
+            N_("{side} bound must be a finite number, got {value}"),
+            hint=N_(
+                "declare public bounds that every plausible value lies in, "
+                "such as 0 and 250"
+            ),
+            side=side,
+            value=value,
+        )
+    if abs(number) > LARGEST:
+        raise DeclarationError(
+            N_("{side} bound {value} is beyond the largest allowed, 1e50"),
+            hint=N_("declare tighter bounds; noise grows with their distance"),
+            side=side,
+            value=value,
+        )
+    return float(number)
+
+
+def _step(step: object, lower: float, upper: float) -> float:
+    reach = max(abs(lower), abs(upper))
+    if step is None:
+        # A power of two divides exactly; the second term keeps grid numbers in 64 bits.
+        return 2.0 ** max(ceil(log2(upper - lower)) - 30, ceil(log2(reach)) - 52)
+    number = exact(step)
+    if number is None or number <= 0 or reach / float(number) >= GRID:
+        raise DeclarationError(
+            N_("step must be a number greater than 0 and above bound/2^62, got {step}"),
+            hint=N_("use the precision of the measurement, such as 1 or 0.1"),
+            step=step,
+        )
+    if floor(upper / float(number) + 0.5) <= floor(lower / float(number) + 0.5):
+        raise DeclarationError(
+            N_("step {step} is wider than the range of the bounds"),
+            hint=N_("use the precision of the measurement, such as 1 or 0.1"),
+            step=step,
+        )
+    return float(number)
+
+
+def _code(value: object) -> float:
+    number = exact(value)
+    if number is None:
+        raise DeclarationError(
+            N_("missing code {value} is not a number"),
+            hint=N_("texts that are no numbers, nulls and NaN are missing anyway"),
+            value=repr(value)[:60],
+        )
+    return float(number)

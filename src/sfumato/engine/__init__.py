@@ -1,0 +1,30 @@
+"""Compute a plan's exact integers on somebody's data.
+
+An engine is any object with `run`; `reference` is the executable specification in
+plain Python that every other engine is compared with.
+"""
+
+from __future__ import annotations
+
+from typing import Protocol, TypeAlias
+
+from sfumato.plan import Plan
+from sfumato.secret import Secret
+
+__all__ = ["Engine", "Exact"]
+
+Exact: TypeAlias = "tuple[tuple[int, ...], ...]"
+"""One tuple per step of the plan, of the step's `cells` integers: groups in the order
+of ``plan.groups``, and for a histogram the bins of each group innermost."""
+
+
+class Engine(Protocol):
+    """Computes exact integers; sealed, because they are not yet private."""
+
+    def run(self, plan: Plan) -> Secret[Exact]:
+        """Return the plan's integers in one consistent scan.
+
+        Raises:
+            EngineError: The engine failed; one fixed text, no cause. The debit stands.
+        """
+        ...

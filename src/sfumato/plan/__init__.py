@@ -1,0 +1,41 @@
+"""Query + schema + ε → plan: pure, total, no rows, no randomness."""
+
+from sfumato.plan.aggregate import (
+    Aggregate,
+    Bins,
+    CentredSum,
+    CountRows,
+    CountValues,
+    SumValues,
+    sensitivity,
+)
+from sfumato.plan.lower import make_plan
+from sfumato.plan.record import (
+    ByCount,
+    ByRatio,
+    Direct,
+    Group,
+    Plan,
+    PublicSize,
+    Recipe,
+    Step,
+)
+
+__all__ = [
+    "Aggregate",
+    "Bins",
+    "ByCount",
+    "ByRatio",
+    "CentredSum",
+    "CountRows",
+    "CountValues",
+    "Direct",
+    "Group",
+    "Plan",
+    "PublicSize",
+    "Recipe",
+    "Step",
+    "SumValues",
+    "make_plan",
+    "sensitivity",
+]

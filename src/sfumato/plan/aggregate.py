@@ -1,0 +1,121 @@
+"""The exact integers that an engine computes, and how far one unit can move them.
+
+Every release is a sum over units of a bounded function of that unit's rows, in
+integers. Here a unit is one row, and a row falls into at most one group.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never, final
+
+from sfumato.declare.schema import Boolean, Number
+from sfumato.declare.unit import Rows
+
+__all__ = ["Aggregate", "Bins", "CentredSum", "CountRows", "CountValues", "SumValues",
+           "sensitivity"]  # fmt: skip
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CountRows:
+    """Rows that pass the filter, per group."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CountValues:
+    """Rows, per group, whose cell in `column` is not missing."""
+
+    column: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SumValues:
+    """Sum of grid numbers ``q``, clamped to [first, last]; missing adds `fill`.
+
+    A grid number is ``floor(x / step + 1/2)`` of the clamped cell x. `fill` is 0, or
+    the middle of the bounds for a column declared complete.
+    """
+
+    column: str
+    first: int
+    last: int
+    fill: int = 0
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CentredSum:
+    """Sum of ``2q - (first + last)``: distance from the middle, in half steps.
+
+    Missing adds 0. Each term lies within ±width, so adding or removing a row moves
+    the sum by at most half of what it moves a plain sum over [0, width].
+    """
+
+    column: str
+    first: int
+    last: int
+
+    @property
+    def width(self) -> int:
+        """Grid steps between the bounds."""
+        return self.last - self.first
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Bins:
+    """Rows per bin ``[e0, e1), …, [e(k-1), ek]`` of clamped cells, or per category.
+
+    Without edges the bins are the declared keys of the column, in order.
+    """
+
+    column: str
+    edges: tuple[float, ...]
+    count: int
+
+
+Aggregate: TypeAlias = CountRows | CountValues | SumValues | CentredSum | Bins
+
+
+def sensitivity(
+    aggregate: Aggregate, unit: Rows, *, groups: int, total: bool = False
+) -> int:
+    """Return the largest L1 change of the aggregate between neighbouring tables.
+
+    Theorem. Let a row contribute the vector g(row) over all groups and bins. Under
+    add/remove the L1 sensitivity is max ‖g(r)‖₁; under replace-one it is
+    max ‖g(r) - g(r')‖₁. A row lies in at most one cell, so both are read off the range
+    of one contribution (``docs/sensitivity.md``; checked by brute force over all
+    neighbours of small tables).
+
+    Args:
+        aggregate: What is summed.
+        unit: The neighbour relation.
+        groups: Number of group cells; a replaced row can leave one and enter another.
+        total: True when every row surely contributes (no filter, complete column).
+    """
+    replace, several = unit.neighbours == "replace_one", groups > 1
+    match aggregate:
+        case CountRows() | CountValues():
+            return 2 if replace and several else 1
+        case Bins():
+            return 2 if replace else 1
+        case CentredSum():
+            return 2 * aggregate.width if replace else aggregate.width
+        case SumValues(_, first, last):
+            largest = max(abs(first), abs(last))
+            if not replace:
+                return largest
+            if several:
+                return 2 * largest
+            return last - first if total else max(last, 0) - min(first, 0)
+        case _:
+            assert_never(aggregate)
+
+
+def grid(column: Number | Boolean) -> tuple[int, int]:
+    """Return the first and last grid number of a column (a Boolean is 0 or 1)."""
+    return (0, 1) if isinstance(column, Boolean) else (column.first, column.last)

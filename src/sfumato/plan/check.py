@@ -1,0 +1,136 @@
+"""Does the question fit the table? Everything here is free: it reads no rows."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from sfumato.amount import exact
+from sfumato.declare.expr import And, Compare, Expr, IsIn, IsMissing, Not, Or
+from sfumato.declare.query import Count, Histogram, Mean, Query, Statistic, Sum
+from sfumato.declare.schema import (
+    Boolean,
+    Category,
+    Column,
+    Integer,
+    Real,
+    Schema,
+    token,
+)
+from sfumato.errors import DeclarationError, nearest
+from sfumato.words import N_
+
+__all__ = ["check_query"]
+
+
+def check_query(query: Query, schema: Schema) -> None:
+    """Refuse unknown columns, statistics of the wrong type, unknown keys, no question.
+
+    Raises:
+        DeclarationError: With the nearest known name where there is one.
+    """
+    if not query.statistics:
+        raise DeclarationError(
+            N_("the question asks for no statistic"),
+            hint=N_('add one, such as .select(count(), mean("Age"))'),
+        )
+    for statistic in query.statistics:
+        _check_statistic(statistic, schema)
+    for key in query.keys:
+        if not isinstance(schema[key], Category | Boolean):
+            raise DeclarationError(
+                N_("column {name} cannot group: it has no declared keys"),
+                hint=N_("declare it as Category([...]), or ask for a histogram of it"),
+                name=repr(key),
+            )
+    if len(set(query.keys)) < len(query.keys):
+        raise DeclarationError(
+            N_("a column groups twice: {names}"),
+            hint=N_("name each grouping column once"),
+            names=", ".join(query.keys),
+        )
+    if query.condition is not None:
+        _check_filter(query.condition, schema)
+
+
+def _check_statistic(statistic: Statistic, schema: Schema) -> None:
+    match statistic:
+        case Count(column):
+            _ = column is None or schema[column]
+        case Sum(column) | Mean(column):
+            if not isinstance(schema[column], Real | Integer | Boolean):
+                raise DeclarationError(
+                    N_("column {name} is a category; it has no sum or mean"),
+                    hint=N_("ask for histogram({name}) or group by it"),
+                    name=repr(column),
+                )
+        case Histogram(column, edges):
+            _check_histogram(column, edges, schema[column])
+        case _:
+            assert_never(statistic)
+
+
+def _check_histogram(name: str, edges: tuple[float, ...], column: Column) -> None:
+    numeric = isinstance(column, Real | Integer)
+    if numeric and not edges:
+        raise DeclarationError(
+            N_("the histogram of {name} needs public edges"),
+            hint=N_("write histogram({name}, [{lower:g}, …, {upper:g}])"),
+            name=repr(name),
+            lower=getattr(column, "lower", 0),
+            upper=getattr(column, "upper", 0),
+        )
+    if edges and not numeric:
+        raise DeclarationError(
+            N_("{name} has declared keys; its histogram takes no edges"),
+            hint=N_("write histogram({name})"),
+            name=repr(name),
+        )
+
+
+def _check_filter(expr: Expr, schema: Schema) -> None:
+    match expr:
+        case Compare(column, operator, value):
+            ordered = operator not in ("==", "!=")
+            _check_literal(column, schema[column], value, ordered=ordered)
+        case IsIn(column, values):
+            for value in values:
+                _check_literal(column, schema[column], value, ordered=False)
+        case IsMissing(column):
+            _ = schema[column]
+        case And(left, right) | Or(left, right):
+            _check_filter(left, schema)
+            _check_filter(right, schema)
+        case Not(inner):
+            _check_filter(inner, schema)
+        case _:
+            assert_never(expr)
+
+
+def _check_literal(name: str, column: Column, value: object, *, ordered: bool) -> None:
+    match column:
+        case Real() | Integer():
+            if exact(value) is not None and not isinstance(value, str):
+                return
+            expected = N_("compare it with a finite number, such as {example}")
+            example = f"{column.lower:g}"
+        case Boolean():
+            if isinstance(value, bool) and not ordered:
+                return
+            expected = N_("compare it with == or != and {example}")
+            example = "True"
+        case Category(values):
+            if token(value) in column.tokens and not ordered:
+                return
+            expected = N_(
+                "compare it with ==, != or is_in and a declared key: {example}"
+            )
+            example = nearest(str(value), map(str, values))
+        case _:
+            assert_never(column)
+    raise DeclarationError(
+        N_("column {name} cannot be compared with {value}"),
+        hint=expected,
+        name=repr(name),
+        value=repr(value)[:60],
+        example=example,
+    )

@@ -1,0 +1,144 @@
+"""Query → steps: which integers to measure once, so that many figures follow."""
+
+from __future__ import annotations
+
+from itertools import product
+from typing import assert_never
+
+from sfumato.account import Epsilon, Geometric
+from sfumato.amount import Amount
+from sfumato.declare.query import Count, Histogram, Mean, Query, Statistic, Sum
+from sfumato.declare.schema import Boolean, Category, Integer, Key, Number, Real, Schema
+from sfumato.errors import DeclarationError
+from sfumato.plan.aggregate import (
+    Aggregate,
+    Bins,
+    CentredSum,
+    CountRows,
+    CountValues,
+    SumValues,
+    grid,
+    sensitivity,
+)
+from sfumato.plan.allocate import shares
+from sfumato.plan.check import check_query
+from sfumato.plan.record import ByCount, ByRatio, Direct, Plan, PublicSize, Recipe, Step
+from sfumato.words import N_
+
+__all__ = ["make_plan"]
+
+_MOST_CELLS = 1_000_000
+
+
+def make_plan(
+    query: Query, schema: Schema, epsilon: Amount | Epsilon, *, dataset: str = "table"
+) -> Plan:
+    """Check a question against a table and decide what to measure at which cost.
+
+    Pure: reads no rows and draws no noise. The cost is exactly `epsilon`, or zero when
+    every figure is the public number of rows.
+
+    Raises:
+        DeclarationError: The question does not fit the schema, or ε is not usable.
+            Nothing was spent.
+    """
+    total = Epsilon(epsilon)
+    check_query(query, schema)
+    groups = tuple(product(*(_keys(schema, k) for k in query.keys)))
+    needs = _Needs(query, schema)
+    recipes = tuple(needs.recipe(s) for s in query.statistics)
+    cells = tuple(
+        len(groups) * (a.count if isinstance(a, Bins) else 1) for a in needs.aggregates
+    )
+    if any(c > _MOST_CELLS for c in cells):
+        raise DeclarationError(
+            N_("the question has {cells} cells; at most {most} are allowed"),
+            hint=N_("group by fewer columns or use fewer bins"),
+            cells=max(cells),
+            most=_MOST_CELLS,
+        )
+    bounds = [
+        sensitivity(a, schema.unit, groups=len(groups), total=needs.total(a))
+        for a in needs.aggregates
+    ]
+    costs = shares(
+        total, tuple(zip(needs.aggregates, bounds, strict=True)), query, recipes
+    )
+    steps = tuple(
+        Step(aggregate, Geometric(bound, cost), size)
+        for aggregate, bound, cost, size in zip(
+            needs.aggregates, bounds, costs, cells, strict=True
+        )
+    )
+    return Plan(dataset, schema, query, steps, recipes, groups)
+
+
+class _Needs:
+    """Collects the aggregates that the figures share: measure once, derive many."""
+
+    def __init__(self, query: Query, schema: Schema) -> None:
+        self.aggregates: list[Aggregate] = []
+        self._query, self._schema = query, schema
+        self._centred = {s.column for s in query.statistics if isinstance(s, Mean)}
+        self._everyone = query.condition is None and not query.keys
+
+    def recipe(self, statistic: Statistic) -> Recipe:
+        """Return how the figure follows from steps, adding those it lacks."""
+        match statistic:
+            case Count(column):
+                place = self._count(column)
+                return PublicSize() if place is None else Direct(place)
+            case Sum(column) if column in self._centred:
+                return ByCount(self._centred_sum(column), self._count(column))
+            case Sum(column):
+                declared = self._number(column)
+                step = 1.0 if isinstance(declared, Boolean) else declared.step
+                first, last = grid(declared)
+                fill = (first + last) // 2 if self._is_complete(column) else 0
+                return Direct(self._place(SumValues(column, first, last, fill)), step)
+            case Mean(column):
+                return ByRatio(self._centred_sum(column), self._count(column))
+            case Histogram(column, edges):
+                count = len(edges) - 1 if edges else len(_keys(self._schema, column))
+                return Direct(self._place(Bins(column, edges, count)))
+            case _:
+                assert_never(statistic)
+
+    def total(self, aggregate: Aggregate) -> bool:
+        """Tell whether every row surely contributes to the aggregate."""
+        match aggregate:
+            case SumValues(column) | CentredSum(column):
+                return self._everyone and self._is_complete(column)
+            case _:
+                return False
+
+    def _count(self, column: str | None) -> int | None:
+        """Return the step that counts rows or values; none when that is public."""
+        if column is None or self._is_complete(column):
+            if self._everyone and self._schema.unit.size is not None:
+                return None
+            return self._place(CountRows())
+        return self._place(CountValues(column))
+
+    def _centred_sum(self, column: str) -> int:
+        return self._place(CentredSum(column, *grid(self._number(column))))
+
+    def _place(self, aggregate: Aggregate) -> int:
+        if aggregate not in self.aggregates:
+            self.aggregates.append(aggregate)
+        return self.aggregates.index(aggregate)
+
+    def _number(self, column: str) -> Number | Boolean:
+        declared = self._schema[column]
+        assert isinstance(declared, Real | Integer | Boolean)  # noqa: S101  checked before
+        return declared
+
+    def _is_complete(self, column: str) -> bool:
+        declared = self._schema[column]
+        return isinstance(declared, Real | Integer) and declared.complete
+
+
+def _keys(schema: Schema, column: str) -> tuple[Key, ...]:
+    declared = schema[column]
+    assert isinstance(declared, Category | Boolean)  # noqa: S101  checked before
+    return declared.values

@@ -1,0 +1,196 @@
+"""Records that may leave the building: safe to print, store, send, post-process."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any, Literal, TypeAlias, final
+
+__all__ = ["Claim", "Figure", "Group", "Measurement", "Noise", "Receipt", "Release"]
+
+Group: TypeAlias = "Mapping[str, str | int | bool]"
+Kind: TypeAlias = Literal["count", "sum", "mean", "histogram"]
+
+SCHEMA_VERSION = 1
+_NO_GROUP: Group = MappingProxyType({})
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """The law of one noise term, in the unit of the figure.
+
+    Attributes:
+        law: ``"geometric"`` (two-sided, on integers) today.
+        scale: Its scale, as an exact fraction or decimal text, in grid steps.
+        step: Size of one grid step in the figure's unit.
+        epsilon: Its share of the charge, as exact decimal text.
+    """
+
+    law: str
+    scale: str
+    step: float
+    epsilon: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Figure:
+    """One released number and the range that noise alone can explain.
+
+    Attributes:
+        name: Name of the statistic, such as ``"mean_Glucose"``.
+        kind: Which statistic it is.
+        column: The column it is about; none for a count of rows.
+        group: Grouping columns and keys that it holds for; empty without grouping.
+        estimate: The number. Counts and sums are unbiased and may be negative.
+        low: Lower end of the interval.
+        high: Upper end of the interval.
+        noise: The noise terms inside it; empty for a public, exact number.
+        unit: Unit of measurement, such as ``"mg/dL"``; empty for counts.
+        bin: For a histogram of numbers the edges (left, right); of categories the key.
+    """
+
+    name: str
+    kind: Kind
+    column: str | None
+    group: Group
+    estimate: float
+    low: float
+    high: float
+    noise: tuple[Noise, ...] = ()
+    unit: str = ""
+    bin: tuple[float, float] | str | int | bool | None = None
+
+    @property
+    def interval(self) -> tuple[float, float]:
+        """The interval (low, high) at the release's confidence."""
+        return (self.low, self.high)
+
+    @property
+    def label(self) -> str:
+        """The figure's place in words: its group and bin, such as ``Outcome=1``."""
+        parts = [f"{k}={v}" for k, v in self.group.items()]
+        if isinstance(self.bin, tuple):
+            parts.append(f"[{self.bin[0]:g}, {self.bin[1]:g})")
+        elif self.bin is not None:
+            parts.append(f"{self.column}={self.bin}")
+        return ", ".join(parts)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Receipt:
+    """Proof of a committed debit; the gate asks for one.
+
+    Attributes:
+        dataset: Whose budget paid.
+        sequence: Number of the debit in its ledger, from 1.
+        cost: What was paid, as exact decimal text of ε.
+        spent: All that is spent after this debit.
+        cap: The budget.
+        plan: Digest of the plan it paid for.
+        time: UTC time of the debit, ISO 8601 to the second.
+    """
+
+    dataset: str
+    sequence: int
+    cost: str
+    spent: str
+    cap: str
+    plan: str
+    time: str
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """What is promised, in full: nothing prints ε without these terms.
+
+    Attributes:
+        epsilon: Loss of this release, exact decimal text.
+        delta: ``"0"``: the guarantee is pure.
+        unit: The protected unit: ``"row"``.
+        neighbours: ``"add_remove"`` or ``"replace_one"``.
+        size: The public number of rows under replace-one; else none.
+        receipt: The debit that paid.
+        private: False only for releases made with a test seed: NOT PRIVATE.
+    """
+
+    epsilon: str
+    delta: str
+    unit: str
+    neighbours: str
+    size: int | None
+    receipt: Receipt
+    private: bool = True
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """The raw noisy integers of one step, before any post-processing.
+
+    Attributes:
+        name: What was measured, such as ``"centred_sum(Glucose)"``.
+        sensitivity: Largest L1 change of the vector between neighbours, in steps.
+        noise: Law, scale, step size and charge.
+        values: One integer per group (and bin), in the order of the figures.
+    """
+
+    name: str
+    sensitivity: int
+    noise: Noise
+    values: tuple[int, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Release:
+    """One answer: figures, the claim, and the raw noisy measurements.
+
+    Attributes:
+        title: Name of the release.
+        question: What was asked, in words.
+        figures: In an order that does not depend on the data.
+        confidence: Of every interval, each on its own.
+        claim: What is promised.
+        measurements: The raw noisy integers from which all figures follow.
+    """
+
+    title: str
+    question: str
+    figures: tuple[Figure, ...]
+    confidence: float
+    claim: Claim
+    measurements: tuple[Measurement, ...] = field(default=(), repr=False)
+
+    def __iter__(self) -> Iterator[Figure]:
+        """Iterate over the figures."""
+        return iter(self.figures)
+
+    def __len__(self) -> int:
+        """Return the number of figures."""
+        return len(self.figures)
+
+    def __getitem__(self, name: str) -> Figure:
+        """Return the first figure of that name.
+
+        Raises:
+            KeyError: No figure has it.
+        """
+        return self.find(name)
+
+    def find(self, name: str, **group: Any) -> Figure:
+        """Return the figure of a name and group: ``find("mean_Glucose", Outcome=1)``.
+
+        Raises:
+            KeyError: No figure matches.
+        """
+        for figure in self.figures:
+            if figure.name == name and all(
+                figure.group.get(k) == v for k, v in group.items()
+            ):
+                return figure
+        raise KeyError((name, group) if group else name)
