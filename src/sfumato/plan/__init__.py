@@ -9,6 +9,7 @@ from sfumato.plan.aggregate import (
     SumValues,
     sensitivity,
 )
+from sfumato.plan.expect import Expected, expected_errors
 from sfumato.plan.lower import make_plan
 from sfumato.plan.record import (
     ByCount,
@@ -30,12 +31,14 @@ __all__ = [
     "CountRows",
     "CountValues",
     "Direct",
+    "Expected",
     "Group",
     "Plan",
     "PublicSize",
     "Recipe",
     "Step",
     "SumValues",
+    "expected_errors",
     "make_plan",
     "sensitivity",
 ]

@@ -1,0 +1,197 @@
+"""The gate: the one place where a private value meets noise and becomes public.
+
+Everything after it is post-processing. Nothing else unseals a `Secret`; a test of the
+source tree holds that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import product
+from typing import TypeAlias
+
+from sfumato import noise
+from sfumato.account import Epsilon
+from sfumato.declare.query import Count, Histogram, Statistic
+from sfumato.engine import Exact
+from sfumato.errors import SfumatoError
+from sfumato.plan import (
+    Bins,
+    ByCount,
+    ByRatio,
+    CountRows,
+    CountValues,
+    Direct,
+    Plan,
+    Recipe,
+    Step,
+)
+from sfumato.post import intervals, points
+from sfumato.release import (
+    Claim,
+    Figure,
+    Measurement,
+    Noise,
+    OwnerComparison,
+    OwnerRow,
+    Receipt,
+    Release,
+)
+from sfumato.secret import Secret
+from sfumato.words import N_
+
+__all__ = ["compare_for_owner", "release"]
+
+Cell: TypeAlias = (
+    "tuple[dict[str, str | int | bool], tuple[float, float] | str | int | bool | None]"
+)
+_SMALL = Fraction(2**40)  # above it noise is drawn one by one: no 64-bit limit
+
+
+def release(
+    plan: Plan,
+    exact: Secret[Exact],
+    receipt: Receipt,
+    *,
+    title: str = "",
+    confidence: float = 0.95,
+) -> Release:
+    """Add each step's own noise to its exact integers and make the figures.
+
+    Formal guarantee: if `exact` holds the plan's aggregates, whose L1 sensitivities
+    the plan states, the result is ``plan.cost``-DP for the schema's unit and neighbour
+    relation: each step is a geometric mechanism, steps compose by addition, and all
+    that follows is post-processing (``docs/sensitivity.md``).
+
+    Raises:
+        SfumatoError: The receipt does not pay for this very plan.
+    """
+    if Epsilon(receipt.cost) != plan.cost or receipt.plan != plan.digest:
+        raise SfumatoError(
+            N_("the receipt does not pay for this plan"),
+            hint=N_("release through a session; it debits and releases in one step"),
+        )
+    secure = noise.default_stream().secure
+    noisy = tuple(
+        _add_noise(step, values)
+        for step, values in zip(plan.steps, exact.unseal(), strict=True)
+    )
+    unit = plan.schema.unit
+    claim = Claim(
+        epsilon=str(plan.cost),
+        delta="0",
+        unit="row",
+        neighbours=unit.neighbours,
+        size=unit.size,
+        receipt=receipt,
+        private=secure,
+    )
+    return Release(
+        title=title or str(plan.query),
+        question=str(plan.query),
+        figures=tuple(_figures(plan, noisy, confidence)),
+        confidence=confidence,
+        claim=claim,
+        measurements=tuple(map(_measurement, [plan] * len(noisy), plan.steps, noisy)),
+    )
+
+
+def compare_for_owner(
+    plan: Plan, exact: Secret[Exact], released: Release
+) -> OwnerComparison:
+    """Set the true figures beside the released ones: for the owner's eyes only.
+
+    No guarantee: what is returned is private data, is marked so, and must not leave
+    the owner's desk.
+    """
+    values = exact.unseal()
+    truths = [
+        float(t) for _, recipe in plan.answers for t in points(plan, recipe, values)
+    ]
+    return OwnerComparison(
+        title=released.title,
+        question=released.question,
+        confidence=released.confidence,
+        rows=tuple(map(OwnerRow, released.figures, truths)),
+    )
+
+
+def _add_noise(step: Step, values: Sequence[int]) -> tuple[int, ...]:
+    scale = step.mechanism.scale
+    if scale > _SMALL:
+        return tuple(v + noise.discrete_laplace(scale) for v in values)
+    drawn = noise.discrete_laplace(scale, len(values)).tolist()
+    return tuple(v + int(e) for v, e in zip(values, drawn, strict=True))
+
+
+def _figures(
+    plan: Plan, noisy: tuple[tuple[int, ...], ...], confidence: float
+) -> Iterator[Figure]:
+    for statistic, recipe in plan.answers:
+        estimates = points(plan, recipe, noisy)
+        low, high = intervals(plan, recipe, noisy, confidence)
+        terms = tuple(_noise(plan, plan.steps[i]) for i in _terms(recipe))
+        unit = (
+            "" if isinstance(statistic, Count | Histogram) else _unit(plan, statistic)
+        )
+        for (group, place), e, lo, hi in zip(
+            _cells(plan, statistic), estimates, low, high, strict=True
+        ):
+            yield Figure(
+                name=statistic.name,
+                kind=type(statistic).__name__.lower(),  # type: ignore[arg-type]
+                column=statistic.column,
+                group=group,
+                estimate=float(e),
+                low=float(lo),
+                high=float(hi),
+                noise=terms,
+                unit=unit,
+                bin=place,
+            )
+
+
+def _cells(plan: Plan, statistic: Statistic) -> Iterator[Cell]:
+    """Iterate over group and bin of each figure, in the order of the integers."""
+    places: Sequence[tuple[float, float] | str | int | bool | None] = (None,)
+    if isinstance(statistic, Histogram):
+        edges = statistic.edges
+        places = list(zip(edges, edges[1:], strict=False)) or getattr(
+            plan.schema[statistic.column], "values", ()
+        )
+    for keys, place in product(plan.groups, places):
+        yield dict(zip(plan.query.keys, keys, strict=True)), place
+
+
+def _terms(recipe: Recipe) -> tuple[int, ...]:
+    match recipe:
+        case Direct(step):
+            return (step,)
+        case ByRatio(total, count) | ByCount(total, count):
+            return (total,) if count is None else (total, count)
+        case _:
+            return ()
+
+
+def _measurement(plan: Plan, step: Step, values: tuple[int, ...]) -> Measurement:
+    aggregate = step.aggregate
+    column = getattr(aggregate, "column", "")
+    words = {"CountRows": "count_rows", "CountValues": "count_values",
+             "SumValues": "sum", "CentredSum": "centred_sum", "Bins": "bins"}  # fmt: skip
+    name = f"{words[type(aggregate).__name__]}({column})"
+    return Measurement(name, step.mechanism.sensitivity, _noise(plan, step), values)
+
+
+def _noise(plan: Plan, step: Step) -> Noise:
+    aggregate, mechanism = step.aggregate, step.mechanism
+    size = 1.0
+    if not isinstance(aggregate, CountRows | CountValues | Bins):
+        size = float(getattr(plan.schema[aggregate.column], "step", 1.0))
+        size = size / 2 if type(aggregate).__name__ == "CentredSum" else size
+    return Noise("geometric", str(mechanism.scale), size, str(mechanism.cost))
+
+
+def _unit(plan: Plan, statistic: Statistic) -> str:
+    column = statistic.column
+    return str(getattr(plan.schema[column], "unit", "")) if column else ""
