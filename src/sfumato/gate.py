@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from typing import TypeAlias
 
 from sfumato import noise
@@ -157,7 +157,7 @@ def _cells(plan: Plan, statistic: Statistic) -> Iterator[Cell]:
     places: Sequence[tuple[float, float] | str | int | bool | None] = (None,)
     if isinstance(statistic, Histogram):
         edges = statistic.edges
-        places = list(zip(edges, edges[1:], strict=False)) or getattr(
+        places = list(pairwise(edges)) or getattr(
             plan.schema[statistic.column], "values", ()
         )
     for keys, place in product(plan.groups, places):
