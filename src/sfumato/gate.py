@@ -72,7 +72,7 @@ def release(
             N_("the receipt does not pay for this plan"),
             hint=N_("release through a session; it debits and releases in one step"),
         )
-    secure = noise.default_stream().secure
+    secure = noise.default().secure
     noisy = tuple(
         _add_noise(step, values)
         for step, values in zip(plan.steps, exact.unseal(), strict=True)
