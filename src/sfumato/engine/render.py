@@ -2,15 +2,16 @@
 
 The statement reads the table once. It is three layers deep::
 
-    SELECT k0, b0, COUNT(*), COUNT(x1), SUM(q1) …      sums of integers, as text
-    FROM (SELECT …, clamped f1 as an integer AS q1     the one cast, of a clamped double
-          FROM (SELECT key AS k0, bin AS b0, number AS x1, floor(x / step + 1/2) AS f1
+    SELECT k0, b0, COUNT(*), COUNT(q0), SUM(q0) …      sums of integers, as text
+    FROM (SELECT …, CAST(floor(x0 / step + 1/2) AS BIGINT) - first AS q0, bin AS b0
+          FROM (SELECT key AS k0, clamped number AS x0, clamped number AS h0
                 FROM data WHERE filter AND declared keys) AS cells) AS steps
     GROUP BY k0, b0
 
-Clamping comes after ``floor(x / step + 1/2)`` here and before it in the rule. The
-results are equal, because division by a positive constant, adding a constant and
-`floor` never decrease in IEEE arithmetic: at a bound they give `first` and `last`.
+The one cast cannot overflow: its argument comes from a number between the bounds.
+Division by a positive constant, adding a constant and `floor` never decrease in IEEE
+arithmetic, and at the bounds they give `first` and `last`; so each grid number lies
+between those without a second clamp.
 """
 
 # ruff: noqa: S608  nothing that a user wrote is in the text, bar quoted constants
@@ -22,7 +23,6 @@ from itertools import product
 from typing import final
 
 from sfumato.declare.schema import Boolean, Category, Integer, Key, Real
-from sfumato.engine.cell import clamped
 from sfumato.engine.dialect import Dialect
 from sfumato.engine.physical import Layout
 from sfumato.engine.predicate import predicate
@@ -163,7 +163,9 @@ class Statement:
         terms, plan = self._terms, self._plan
         outputs = [f"{terms.key(n)} AS k{i}" for i, n in enumerate(plan.query.keys)]
         outputs += [self._bin_cell(b) + f" AS h{i}" for i, b in enumerate(self._bins)]
-        outputs += [self._floor(s) + f" AS f{i}" for i, s in enumerate(self._sums)]
+        outputs += [
+            self._clamped(s.column) + f" AS x{i}" for i, s in enumerate(self._sums)
+        ]
         outputs += [
             self._value(name) + f" AS v{i}" for i, name in enumerate(self._counted)
         ]
@@ -173,34 +175,24 @@ class Statement:
         where = f" WHERE {' AND '.join(tests)}" if tests else ""
         return f"SELECT {', '.join(outputs) or '1 AS one'} FROM data{where}"
 
-    def _floor(self, one: _Sum) -> str:
-        """Return ``floor(x / step + 1/2)`` as a double; null when the cell is missing."""
-        column, x = self._plan.schema[one.column], self._number(one.column)
-        if not isinstance(column, Real | Integer):
-            return x
-        step, half = (self._dialect.constant(v) for v in (column.step, 0.5))
-        return self._dialect.floor.format(x=f"{x} / {step} + {half}")
+    def _clamped(self, column: str) -> str:
+        """Return the clamped cell as a double; a Boolean is 0 or 1."""
+        terms = self._terms
+        if isinstance(self._plan.schema[column], Boolean):
+            return self._dialect.truth_to_double.format(x=terms.truth(column))
+        return terms.clamped(column)
 
     def _grid(self, place: int) -> str:
         """Return ``q - first``, an integer in [0, width]."""
         one, dialect = self._sums[place], self._dialect
-        first, last = dialect.constant(one.first), dialect.constant(one.last)
-        f = f"f{place}"
-        # Null meets no arm and stays null; infinities meet the second or third.
-        inside = (
-            f"CASE WHEN {f} >= {first} AND {f} <= {last} THEN {f} "
-            f"WHEN {f} < {first} THEN {first} WHEN {f} > {last} THEN {last} END"
-        )
-        q = dialect.to_int64.format(x=inside)
+        column, f = self._plan.schema[one.column], f"x{place}"
+        if isinstance(column, Real | Integer):
+            step, half = dialect.constant(column.step), dialect.constant(0.5)
+            f = dialect.floor.format(x=f"{f} / {step} + {half}")
+        q = dialect.to_int64.format(x=f)
         if one.last - one.first >= 1 << 63:
             q = dialect.to_int128.format(x=q)
         return f"{q} - {dialect.integer(one.first)}" if one.first else q
-
-    def _number(self, name: str) -> str:
-        """Return the cell as a double; a Boolean is 0 or 1."""
-        if not isinstance(self._plan.schema[name], Boolean):
-            return self._terms.number(name)
-        return self._dialect.truth_to_double.format(x=self._terms.truth(name))
 
     def _value(self, name: str) -> str:
         """Return something that is null exactly when the cell is missing."""
@@ -210,31 +202,28 @@ class Statement:
 
     def _bin_cell(self, bins: Bins) -> str:
         terms, name = self._terms, bins.column
-        if bins.edges or isinstance(self._plan.schema[name], Boolean):
-            return terms.number(name) if bins.edges else terms.truth(name)
+        if bins.edges:
+            return terms.clamped(name)
+        if isinstance(self._plan.schema[name], Boolean):
+            return terms.truth(name)
         # Without this, each undeclared cell would open a group of its own.
         return f"CASE WHEN {terms.has_key(name)} THEN {terms.key(name)} END"
 
     def _bin(self, place: int) -> str:
-        """Return the place of a clamped number among the bins, by bisection."""
+        """Return the place of a clamped number among the bins; -1 outside the edges."""
         bins, cell = self._bins[place], f"h{place}"
         if not bins.edges:
             return cell
-        column = self._plan.schema[bins.column]
-        assert isinstance(column, Real | Integer)  # noqa: S101  the plan checked it
-        edges, constant = bins.edges, self._dialect.constant
-        low, high = (_bin_of(clamped(x, column), edges) for x in (column.lower, column.upper))  # fmt: skip
-        inner = self._bisect(cell, edges, 0, bins.count - 1)
+        first, *_, start, last = map(
+            self._dialect.constant, (bins.edges[0], *bins.edges)
+        )
+        inner = self._bisect(cell, bins.edges, 0, bins.count - 1)
         # The last bin is closed, so its right edge belongs to it.
-        arms = [
-            f"WHEN {cell} <= {constant(column.lower)} THEN {low}",
-            f"WHEN {cell} >= {constant(column.upper)} THEN {high}",
-            f"WHEN {cell} < {constant(edges[0])} THEN -1",
-            f"WHEN {cell} > {constant(edges[-1])} THEN -1",
-            f"WHEN {cell} >= {constant(edges[-2])} THEN {bins.count - 1}",
-            f"WHEN {cell} IS NOT NULL THEN {inner}",
-        ]
-        return f"CASE {' '.join(arms)} END"
+        return (
+            f"CASE WHEN {cell} < {first} THEN -1 WHEN {cell} > {last} THEN -1 "
+            f"WHEN {cell} >= {start} THEN {bins.count - 1} "
+            f"WHEN {cell} IS NOT NULL THEN {inner} END"
+        )
 
     def _bisect(self, cell: str, edges: tuple[float, ...], low: int, high: int) -> str:
         """Return the bin of a cell known to lie in bins `low` to `high`."""
@@ -245,13 +234,6 @@ class Statement:
         right = self._bisect(cell, edges, middle, high)
         edge = self._dialect.constant(edges[middle])
         return f"CASE WHEN {cell} < {edge} THEN {left} ELSE {right} END"
-
-
-def _bin_of(x: float, edges: tuple[float, ...]) -> int:
-    """Return the bin of one number; -1 outside the edges."""
-    if not edges[0] <= x <= edges[-1]:
-        return -1
-    return min(sum(edge <= x for edge in edges), len(edges) - 1) - 1
 
 
 def _group_by(keys: list[str], bins: list[str]) -> str:

@@ -48,39 +48,53 @@ class Terms:
         }
 
     def number(self, name: str) -> str:
-        """Return a double that is never NaN; null when the cell is missing."""
+        """Return the cell as a double that is never NaN; null when it is missing."""
+        x, missing = self._double(name)
+        return f"CASE WHEN {' OR '.join(missing)} THEN NULL ELSE {x} END"
+
+    def clamped(self, name: str) -> str:
+        """Return the cell of a number column as a double between its bounds, or null."""
+        column, (x, missing) = self.schema[name], self._double(name)
+        assert isinstance(column, Real | Integer)  # noqa: S101  the plan checked it
+        low, high = map(self.dialect.constant, (column.lower, column.upper))
+        *codes, nan = missing
+        # NaN is tested late, because few cells come so far. Databases differ in how they
+        # order NaN, but none holds it to be both at least `low` and at most `high`.
+        arms = [f"WHEN {code} THEN NULL" for code in codes]
+        arms += [f"WHEN {x} >= {low} AND {x} <= {high} THEN {x}"]
+        arms += [f"WHEN {nan} THEN NULL"]
+        arms += [f"WHEN {x} < {low} THEN {low}", f"WHEN {x} > {high} THEN {high}"]
+        return f"CASE {' '.join(arms)} END"
+
+    def _double(self, name: str) -> tuple[str, list[str]]:
+        """Return the cell as a double, and the tests that make it missing, NaN last."""
         declared, (cell, physical) = self.schema[name], self._slots[name]
         match physical:
-            case Floating():
+            case Floating() | Whole() | Scaled():
                 x = self.dialect.to_double.format(x=cell)
-                tests = [f"NOT {self.dialect.is_nan.format(x=x)}"]
-            case Whole() | Scaled():
-                x, tests = self.dialect.to_double.format(x=cell), []
             case Truth():
-                x, tests = self.dialect.truth_to_double.format(x=cell), []
+                x = self.dialect.truth_to_double.format(x=cell)
             case Nothing():
-                return self.dialect.null_double
+                x = self.dialect.null_double
             case Text() | Places():
                 msg = "a loader left a number column unread"
                 raise TypeError(msg)
             case _:
                 assert_never(physical)
         codes = declared.missing if isinstance(declared, Real | Integer) else ()
-        if codes:
-            listed = ", ".join(map(self.dialect.constant, codes))
-            tests.append(f"{x} NOT IN ({listed})")
-        return f"CASE WHEN {' AND '.join(tests)} THEN {x} END" if tests else x
+        listed = ", ".join(map(self.dialect.constant, codes))
+        tests = [f"{x} IN ({listed})"] if codes else []
+        return x, [*tests, self.dialect.is_nan.format(x=x)]
 
     def truth(self, name: str) -> str:
         """Return true, false or, for a missing cell of a Boolean column, null."""
         false, true = self._keys(name)
         arms = [(true, "TRUE"), (false, "FALSE")]
         whens = " ".join(
-            f"WHEN {self._cell(name)} IN ({', '.join(constants)}) THEN {word}"
+            f"WHEN {_among(self._cell(name), constants)} THEN {word}"
             for constants, word in arms
-            if constants
         )
-        return f"CASE {whens} END" if whens else "CAST(NULL AS BOOLEAN)"
+        return f"CASE {whens} END"
 
     def key(self, name: str) -> str:
         """Return the raw cell of a key column, whose spellings `place` maps to keys."""
@@ -94,10 +108,7 @@ class Terms:
     def is_any(self, name: str, places: Iterable[int]) -> str:
         """Return the test that a cell is one of the keys at `places`; it may be null."""
         keys = self._keys(name)
-        constants = [constant for i in places for constant in keys[i]]
-        return (
-            f"{self._cell(name)} IN ({', '.join(constants)})" if constants else "FALSE"
-        )
+        return _among(self._cell(name), [c for i in places for c in keys[i]])
 
     def place(self, name: str, raw: object) -> int | None:
         """Return the place among the declared keys of a cell that `key` rendered."""
@@ -156,6 +167,18 @@ class Terms:
                 return None
             case _:
                 assert_never(physical)
+
+
+def _among(cell: str, constants: list[str]) -> str:
+    """Return the test that a cell is one of the constants; it may be null."""
+    if not constants:
+        return "FALSE"
+    if len(constants) > 1 and all(map(_is_integer, constants)):
+        # Keys numbered without gaps are common, and a range is the cheaper test.
+        numbers = sorted(map(int, constants))
+        if numbers[-1] - numbers[0] == len(numbers) - 1:
+            return f"{cell} BETWEEN {numbers[0]} AND {numbers[-1]}"
+    return f"{cell} IN ({', '.join(constants)})"
 
 
 def _tokens(column: Column) -> tuple[str, ...]:
