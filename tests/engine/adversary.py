@@ -184,12 +184,16 @@ def times(examples):
     return examples * TIMES
 
 
-def tables(numbers=OBJECTS, keys=OBJECTS, flags=OBJECTS, most=12):
-    """Lists of rows, often with equal rows among them."""
-    row = st.fixed_dictionaries(
+def a_row(numbers=OBJECTS, keys=OBJECTS, flags=OBJECTS):
+    """One row."""
+    return st.fixed_dictionaries(
         dict.fromkeys(NUMBERS, numbers) | dict.fromkeys(KEYS, keys) | {FLAG: flags}
     )
-    return st.lists(row, max_size=most)
+
+
+def tables(numbers=OBJECTS, keys=OBJECTS, flags=OBJECTS, most=12):
+    """Lists of rows, often with equal rows among them."""
+    return st.lists(a_row(numbers, keys, flags), max_size=most)
 
 
 def expected(plan, rows):

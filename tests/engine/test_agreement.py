@@ -31,7 +31,9 @@ def test_any_python_objects(plan, rows):
     expected = a.expected(plan, rows)
 
     assert a.answer(plan, rows) == expected
-    frame = pd.DataFrame({n: pd.Series(v, dtype=object) for n, v in a.columns(rows).items()})
+    frame = pd.DataFrame(
+        {n: pd.Series(v, dtype=object) for n, v in a.columns(rows).items()}
+    )
     assert a.answer(plan, frame) == expected
 
 
@@ -66,7 +68,9 @@ def test_text_tables_and_csv(folder, plan, rows):
     assert a.answer(plan, a.write_parquet(folder / "s.parquet", table)) == expected
     # The empty cell of a text file is missing; in a frame it is a text.
     filled = [{n: v or None for n, v in row.items()} for row in rows]
-    assert a.answer(plan, a.write_csv(folder / "s.csv", filled)) == a.expected(plan, filled)
+    assert a.answer(plan, a.write_csv(folder / "s.csv", filled)) == a.expected(
+        plan, filled
+    )
 
 
 WHOLE = [
@@ -95,7 +99,9 @@ def test_machine_numbers(folder, kind, cells, data, plan):
     expected = a.expected(plan, rows)
 
     assert a.answer(plan, table) == expected
-    if not pa.types.is_decimal256(kind):  # polars lacks it, and Parquet readers refuse it
+    if not pa.types.is_decimal256(
+        kind
+    ):  # polars lacks it, and Parquet readers refuse it
         assert a.answer(plan, a.write_parquet(folder / "n.parquet", table)) == expected
         assert a.answer(plan, a.to_polars(table)) == expected
     if not pa.types.is_decimal(kind):
