@@ -16,6 +16,7 @@ from sfumato.release.wording import (
     place_words,
     promise,
     range_words,
+    scale_unit,
 )
 from sfumato.words import N_, language, speaker
 
@@ -85,7 +86,7 @@ def _heads(release: Release, say: Say) -> list[str]:
         say(N_("figure")),
         say(N_("for")),
         say(N_("estimate")),
-        say(N_("{level} % interval"), level=level),
+        say(N_("{level} interval"), level=level),
         say(N_("unit")),
     ]
 
@@ -100,7 +101,7 @@ def _row(figure: Figure, say: Say) -> list[str]:
         place_words(figure),
         number_words(figure)[0],
         range_words(figure, say),
-        visible(figure.unit),
+        scale_unit(figure),
     ]
 
 

@@ -12,7 +12,7 @@ from sfumato.words import N_
 
 __all__ = ["NOT_PRIVATE", "Say", "bin_words", "confidence_words", "exact_words",
            "group_words", "law_words", "name_words", "neighbour_words", "number_words",
-           "place_words", "promise", "range_words", "unit_words", "value_words"]  # fmt: skip
+           "place_words", "promise", "range_words", "scale_unit", "unit_words", "value_words"]  # fmt: skip
 
 Say = Callable[..., str]
 
@@ -85,6 +85,11 @@ def exact_words(value: str | float | bool) -> str:
     return str(value)
 
 
+def scale_unit(figure: Figure) -> str:
+    """Return the unit of the estimate: none for counts, whatever their bins are in."""
+    return "" if figure.kind in {"count", "histogram"} else visible(figure.unit)
+
+
 def number_words(figure: Figure) -> tuple[str, str, str]:
     """Return estimate, low and high with the digits that the interval supports.
 
@@ -143,9 +148,9 @@ def confidence_words(confidence: float) -> str:
 
     Examples:
         >>> confidence_words(0.95), confidence_words(0.999)
-        ('95', '99.9')
+        ('95%', '99.9%')
     """
-    return f"{100 * confidence:.6g}"
+    return f"{100 * confidence:.6g}%"
 
 
 def law_words(noise: Noise, say: Say) -> str:
@@ -175,7 +180,7 @@ def promise(claim: Claim, say: Say) -> str:
         >>> promise(Claim("0.5", "0", "row", "add_remove", None, paid), speaker("en"))
         'ε = 0.5, δ = 0; protected unit: one row; neighbours: add or remove one row'
     """
-    return say(
+    terms = say(
         N_(
             "ε = {epsilon}, δ = {delta}; protected unit: {unit}; neighbours: {neighbours}"
         ),
@@ -184,3 +189,6 @@ def promise(claim: Claim, say: Say) -> str:
         unit=unit_words(claim, say),
         neighbours=neighbour_words(claim, say),
     )
+    if claim.private:
+        return terms
+    return say(N_("NOT PRIVATE; with real noise it would be: {terms}"), terms=terms)

@@ -25,7 +25,7 @@ __all__ = ["ems", "fit", "need", "settings", "to_svg"]
 
 _LOCK = threading.RLock()  # matplotlib's settings are shared by all threads
 _CHINESE = (
-    "Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC", "PingFang SC",
+    "Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC", "Source Han Sans SC", "PingFang SC",
     "Hiragino Sans GB", "Microsoft YaHei", "WenQuanYi Micro Hei", "SimHei",
 )  # fmt: skip
 _SETTINGS = {

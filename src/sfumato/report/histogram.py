@@ -52,7 +52,7 @@ def histogram(
     marks = [m for p in panels for series in p.series for m in series]
     low = min(0.0, *(m.reach[0] for m in marks))
     high = 1.04 * max(0.0, *(m.reach[1] for m in marks)) or 1.0
-    levels = ticks(low, high, 4)
+    levels = ticks(low, high, 5)
     left = SMALL * max(ems(brief(t)) for t in levels) + GAP
     each = _TALL if len(panels) == 1 else _LOW
     gap = HEAD if panels[0].title else 0.0

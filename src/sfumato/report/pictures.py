@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any, TypeAlias
 
 from sfumato.release.record import Figure
@@ -20,6 +20,7 @@ from sfumato.release.wording import (
     number_words,
     place_words,
     range_words,
+    scale_unit,
 )
 from sfumato.report.frame import Heads, Mark, Sheet
 from sfumato.report.histogram import Panel, histogram, is_even
@@ -106,11 +107,12 @@ def pictures(pairs: Sequence[Pair], confidence: float, say: Say) -> list[Picture
     series = _gather(pairs, key=lambda f: f.name)
     singles = [s[0] for s in series if len(s) == 1 and s[0][0].bin is None]
     level = confidence_words(confidence)
+    owner = any(truth is not None for _, truth in pairs)
     heads = partial(
         Heads,
-        value=say(N_("estimate")),
-        range=say(N_("{level} % interval"), level=level),
-        truth=say(N_("true value")) if any(t is not None for _, t in pairs) else "",
+        value=say(N_("released")) if owner else say(N_("estimate")),
+        range=say(N_("{level} interval"), level=level),
+        truth=say(N_("true value")) if owner else "",
     )
     found = [_strips(singles, heads, say)] if singles else []
     for run in series:
@@ -142,7 +144,7 @@ def _strips(singles: Sequence[Pair], heads: Callable[..., Heads], say: Say) -> P
 
 
 def _with_unit(figure: Figure, say: Say) -> str:
-    name, unit = name_words(figure, say), visible(figure.unit)
+    name, unit = name_words(figure, say), scale_unit(figure)
     place = group_words(figure)
     name = f"{name} · {place}" if place else name
     return say(N_("{name} ({unit})"), name=name, unit=unit) if unit else name
@@ -153,7 +155,7 @@ def _by_group(run: Sequence[Pair], heads: Callable[..., Heads], say: Say) -> Pic
     first = run[0][0]
     keys = " × ".join(visible(k) for k in first.group)
     draw = dots if first.kind == "mean" else bars
-    axis = say(N_("rows")) if first.kind == "count" else visible(first.unit)
+    axis = say(N_("rows")) if first.kind == "count" else scale_unit(first)
     title = say(N_("{name} by {keys}"), name=name_words(first, say), keys=keys)
     items = _blocks(shown, say)
     return Picture(
@@ -165,20 +167,30 @@ def _by_group(run: Sequence[Pair], heads: Callable[..., Heads], say: Say) -> Pic
 
 
 def _blocks(pairs: Sequence[Pair], say: Say) -> list[Mark | str]:
-    """Label rows by their last key, under headings of the keys before it."""
-    tones = dict.fromkeys(str(list(f.group.values())[-1:]) for f, _ in pairs)
+    """Label rows by their last key, under headings of the keys before it.
+
+    Where every row would need a heading of its own, rows carry all their keys instead.
+    """
+    tones = dict.fromkeys(_inner(figure) for figure, _ in pairs)
     hues = {tone: i for i, tone in enumerate(tones)} if len(tones) <= _HUES else {}
+    runs = [list(run) for _, run in groupby(pairs, key=lambda pair: _outer(pair[0]))]
+    if len(runs) in {1, len(pairs)}:
+        return [_mark(pair, group_words(pair[0]), say) for pair in pairs]
     items: list[Mark | str] = []
-    before = ""
-    for pair in pairs:
-        *outer, inner = pair[0].group.items() or [("", "")]
-        heading = " · ".join(_key(k, v) for k, v in outer)
-        if heading != before:
-            items.append(heading)
-            before = heading
-        hue = hues.get(str([inner[1]]), 0) if outer else 0
-        items.append(_mark(pair, _key(*inner), say, hue))
+    for run in runs:
+        items.append(_outer(run[0][0]))
+        for pair in run:
+            inner = _inner(pair[0])
+            items.append(_mark(pair, inner, say, hues.get(inner, 0)))
     return items
+
+
+def _outer(figure: Figure) -> str:
+    return " · ".join(_key(k, v) for k, v in list(figure.group.items())[:-1])
+
+
+def _inner(figure: Figure) -> str:
+    return _key(*list(figure.group.items())[-1])
 
 
 def _key(name: str, value: str | int | bool) -> str:

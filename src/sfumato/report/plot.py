@@ -43,11 +43,11 @@ def stack(drawn: Sequence[Picture], title: str, *, alarm: str, foot: str) -> Any
         sheet = Sheet()
         sheet.end(GAP)
         if alarm:
-            sheet.write(alarm, color=TRUTH, weight=700)
-        sheet.write(title, fontsize=1.3 * SIZE, weight=600)
+            sheet.write(alarm, color=TRUTH, weight="bold")
+        sheet.write(title, fontsize=1.3 * SIZE, weight="bold")
         for picture in drawn:
             sheet.end(GAP)
-            sheet.write(picture.title, weight=600)
+            sheet.write(picture.title, weight="bold")
             picture.draw(sheet)
         sheet.end(GAP)
         sheet.write(foot, **MUTED_SMALL)
