@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from math import floor, isfinite, log10
 
@@ -11,7 +11,7 @@ from sfumato.release.text import visible
 from sfumato.words import N_
 
 __all__ = ["NOT_PRIVATE", "Say", "bin_words", "confidence_words", "exact_words",
-           "group_words", "law_words", "name_words", "neighbour_words", "number_words",
+           "group_words", "last_bins", "law_words", "name_words", "neighbour_words", "number_words",
            "place_words", "promise", "range_words", "scale_unit", "unit_words", "value_words"]  # fmt: skip
 
 Say = Callable[..., str]
@@ -61,6 +61,12 @@ def bin_words(figure: Figure, *, last: bool = False) -> str:
         return visible(exact_words(figure.bin))
     left, right = map(exact_words, figure.bin)
     return f"[{left}, {right}{']' if last else ')'}"
+
+
+def last_bins(figures: Sequence[Figure]) -> frozenset[int]:
+    """Return the places of each histogram's last bin, which is closed."""
+    last = {(f.name, tuple(f.group.items())): i for i, f in enumerate(figures)}
+    return frozenset(last.values())
 
 
 def place_words(figure: Figure, *, last: bool = False) -> str:

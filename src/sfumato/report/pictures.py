@@ -27,7 +27,7 @@ from sfumato.report.histogram import Panel, histogram, is_even
 from sfumato.report.rows import bars, dots, strips
 from sfumato.words import N_
 
-__all__ = ["Pair", "Picture", "last_bins", "pictures", "signed"]
+__all__ = ["Pair", "Picture", "pictures", "signed"]
 
 Pair: TypeAlias = tuple[Figure, float | None]
 """A figure, and its true value in the owner's pictures."""
@@ -79,12 +79,6 @@ def signed(number: str) -> str:
     return number.replace("-", "−")
 
 
-def last_bins(figures: Sequence[Figure]) -> frozenset[int]:
-    """Return the places of each histogram's last bin, which is closed."""
-    last = {(f.name, tuple(f.group.items())): i for i, f in enumerate(figures)}
-    return frozenset(last.values())
-
-
 def _gather(pairs: Iterable[Pair], key: Callable[[Figure], Any]) -> list[list[Pair]]:
     """Gather the pairs of one key, in the order of first appearance."""
     found: dict[Any, list[Pair]] = {}
@@ -105,7 +99,7 @@ def pictures(pairs: Sequence[Pair], confidence: float, say: Say) -> list[Picture
     categories or of several widths.
     """
     series = _gather(pairs, key=lambda f: f.name)
-    singles = [s[0] for s in series if len(s) == 1 and s[0][0].bin is None]
+    singles = [pair for run in series for pair in run if _is_single(pair[0], run)]
     level = confidence_words(confidence)
     owner = any(truth is not None for _, truth in pairs)
     heads = partial(
@@ -116,11 +110,15 @@ def pictures(pairs: Sequence[Pair], confidence: float, say: Say) -> list[Picture
     )
     found = [_strips(singles, heads, say)] if singles else []
     for run in series:
-        if run[0][0].bin is not None:
-            found.append(_histogram(run, heads, say))
-        elif len(run) > 1:
-            found.append(_by_group(run, heads, say))
+        rest = [pair for pair in run if not _is_single(pair[0], run)]
+        if rest:
+            draw = _by_group if rest[0][0].bin is None else _histogram
+            found.append(draw(rest, heads, say))
     return found
+
+
+def _is_single(figure: Figure, run: Sequence[Pair]) -> bool:
+    return figure.bin is None and (len(run) == 1 or not figure.group)
 
 
 def _mark(pair: Pair, label: str, say: Say, hue: int = 0) -> Mark:

@@ -10,6 +10,7 @@ from sfumato.release.text import visible
 from sfumato.release.wording import (
     Say,
     confidence_words,
+    last_bins,
     law_words,
     name_words,
     neighbour_words,
@@ -23,7 +24,7 @@ from sfumato.release.wording import (
 from sfumato.report.canvas import settings, to_svg
 from sfumato.report.cost import Budget, Risk, budget, deviation, risk, scale_words
 from sfumato.report.frame import Sheet
-from sfumato.report.pictures import Pair, Picture, last_bins, pictures, signed
+from sfumato.report.pictures import Pair, Picture, pictures, signed
 from sfumato.words import N_
 
 __all__ = [
