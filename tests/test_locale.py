@@ -3,9 +3,9 @@
 After a change of texts, from the project's root::
 
     python -m babel.messages.frontend extract -F src/sfumato/locale/babel.cfg -k N_ \
-        --no-location --omit-header -o build/sfumato.pot src/sfumato
+        --no-location --omit-header --sort-output -o build/sfumato.pot src/sfumato
     python -m babel.messages.frontend update -D sfumato -l zh -i build/sfumato.pot \
-        -d src/sfumato/locale --no-fuzzy-matching
+        -d src/sfumato/locale --no-fuzzy-matching -w 88
     # translate in src/sfumato/locale/zh/LC_MESSAGES/sfumato.po, then
     python -m babel.messages.frontend compile -D sfumato -d src/sfumato/locale
 """

@@ -160,6 +160,18 @@ def test_any_numbers_can_be_drawn(
         assert picture.alt(SAY)
 
 
+def test_dots_are_shapes(release: Release) -> None:
+    """A dot is a shape that every backend draws, round whatever the scales are."""
+    pane = axes(drawn(release)["Mean of Age by Outcome"])[0]
+
+    discs = [p for p in pane.patches + pane.artists if hasattr(p, "get_center")]
+    assert [disc.get_center()[0] for disc in discs] == [31.5, 32.5]
+    for disc in discs:
+        box = pane.transData.transform([(0, 0), (disc.width, disc.height)])
+        across, down = abs(box[1] - box[0])
+        assert across == pytest.approx(down)
+
+
 def test_panels_for_many_groups(release: Release) -> None:
     """Up to three groups share a histogram; more get small ones on one scale."""
     base = release.figures[-1]

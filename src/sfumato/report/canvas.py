@@ -190,7 +190,7 @@ def _style(style: str) -> str:
 def _short(numbers: str) -> str:
     """Round coordinates to a tenth of a pixel and drop needless spaces."""
     tenth = _NUMBER.sub(lambda m: f"{float(m[0]):.1f}".removesuffix(".0"), numbers)
-    return re.sub(r"\s*([MLz])\s*", r"\1", tenth)
+    return re.sub(r"\s*([CLMz])\s*", r"\1", tenth)
 
 
 def _local(tag: str) -> str:

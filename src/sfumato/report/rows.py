@@ -185,7 +185,7 @@ def _interval(frame: Frame, mark: Mark, y: float, half: float, share: Place) -> 
         frame.line([low, high], [y, y], FILLS[0], 5.0)
         for end in (low, high):
             frame.line([end, end], [y - half, y + half], POINT, 1.3)
-    frame.line([x, x], [y, y], POINT, 7.0, solid_capstyle="round")
+    frame.dot(x, y, POINT, 7.0)
     _truth(frame, mark, y, 1.7 * half, share)
 
 
@@ -204,4 +204,4 @@ def _bar(frame: Frame, mark: Mark, y: float) -> None:
 def _truth(frame: Frame, mark: Mark, y: float, half: float, share: Place) -> None:
     if mark.truth is not None:
         x = share(mark.truth)
-        frame.line([x, x], [y - half, y + half], TRUTH, 2.2)
+        frame.line([x, x], [y - half, y + half], TRUTH, 2.2, zorder=4)
