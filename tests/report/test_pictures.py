@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import io
 import re
+import subprocess
+import sys
 from dataclasses import replace
 
 import pytest
@@ -104,6 +106,16 @@ def test_svg_is_plain(release: Release) -> None:
         assert not re.search(r"<svg[^>]* width=", text)
 
 
+def test_drawing_needs_no_library_at_import() -> None:
+    """Importing the package loads neither matplotlib nor Jinja2."""
+    code = (
+        "import sys, sfumato.report, sfumato.release;"
+        "assert not {'matplotlib', 'jinja2', 'numpy', 'pandas'} & set(sys.modules)"
+    )
+
+    subprocess.run([sys.executable, "-c", code], check=True)
+
+
 def test_labels_stay_inside(release: Release) -> None:
     """Left labels start inside the picture, however long and in either script."""
     names = ("非常非常长的统计量名称，用来检查左边距是否足够", "w" * 90)
@@ -112,10 +124,10 @@ def test_labels_stay_inside(release: Release) -> None:
     text = svg(*drawn(replace(release, figures=figures)).values())
 
     starts = [
-        float(x) for x in re.findall(r'text-anchor:start"[^>]*? x="([-\d.]+)"', text)
-    ]
-    starts += [
-        float(x) for x in re.findall(r'x="([-\d.]+)"[^>]*text-anchor:start', text)
+        float(x)
+        for x in re.findall(
+            r'<text x="([-\d.]+)" y="[^"]*" style="(?![^"]*anchor)', text
+        )
     ]
     assert starts
     assert min(starts) >= 0
