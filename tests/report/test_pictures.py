@@ -213,6 +213,15 @@ def test_plot(release: Release, seeded: Release) -> None:
     assert any("neighbours: add or remove one row" in t for t in texts)
 
 
+def test_dollars_are_not_mathematics(release: Release) -> None:
+    """A category called like a broken formula is drawn as it is."""
+    odd = replace(release.figures[0], name=r"$\frac{1}{$")
+
+    figure = replace(release, title="$", figures=(odd,)).plot(lang="en")
+
+    figure.savefig(io.BytesIO(), format="png")
+
+
 def test_even_bins() -> None:
     """Decimal edges count as even in spite of binary rounding."""
     assert is_even([0.1 * i for i in range(8)])
