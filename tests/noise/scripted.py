@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.noise.bounds import exp_bounds
 from sfumato.noise.stream import Stream
 
-PATTERNS = (0, (1 << 64) - 1, 0xA5C3_96F0_1234_9ABD)
+PATTERNS = (1, (1 << 64) - 2, 0xA5C3_96F0_1234_9ABD)
 
 
 class Scripted(Stream):
