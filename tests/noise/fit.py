@@ -40,7 +40,10 @@ class Verdict:
 
 def binomial_p(count, trials, chance) -> np.ndarray:
     """Two-sided p-values, doubling the smaller tail."""
-    low, high = binom.cdf(count, trials, chance), binom.sf(np.asarray(count) - 1, trials, chance)
+    low, high = (
+        binom.cdf(count, trials, chance),
+        binom.sf(np.asarray(count) - 1, trials, chance),
+    )
     return np.minimum(1.0, 2 * np.minimum(low, high))
 
 
@@ -48,7 +51,7 @@ def tree_p(counts: np.ndarray, chances: np.ndarray) -> np.ndarray:
     """p-values of all inner nodes of a balanced tree over the cells."""
     left, whole, chance = [], [], []
     todo = [(0, len(counts))]
-    sums, masses = np.append(0, counts.cumsum()), np.append(0.0, chances.cumsum())
+    sums = np.append(0, counts.cumsum())
     while todo:
         i, j = todo.pop()
         if j - i < 2 or sums[j] == sums[i]:
@@ -59,12 +62,11 @@ def tree_p(counts: np.ndarray, chances: np.ndarray) -> np.ndarray:
         part, all_ = math.fsum(chances[i:m]), math.fsum(chances[i:j])
         chance.append(part / all_)
         todo += [(i, m), (m, j)]
-    del masses
     return binomial_p(np.array(left), np.array(whole), np.array(chance))
 
 
 def cells_p(sample: np.ndarray, edges: np.ndarray, cdf: Callable[[float], float]):
-    """p-values of the tree of cells ``(-inf, e0), [e0, e1), ...``; cdf(x) = P(X < x)."""
+    """p-values of the tree of cells between edges, closed below; cdf(x) = P(X < x)."""
     counts = np.bincount(
         np.searchsorted(edges, sample, side="right"), minlength=len(edges) + 1
     )
@@ -115,12 +117,14 @@ def laplace(sample: np.ndarray, scale: float) -> Verdict:
     tilts = np.array([0.5, 1, 2, 4, 8, 16, 32, 64, 128]) / 256 / scale
     mean = float(size.mean(dtype=np.longdouble))
     return Verdict(
-        np.concatenate([
-            cells_p(sample, edges, cdf),
-            binomial_p(np.array(ones), n, np.array(chances)),
-            [binomial_p((sample >= 0).sum(), n, 1 / (1 + ratio)), pair_p(sample)],
-            sum_p(mean, n, log_moment, tilts),
-        ])
+        np.concatenate(
+            [
+                cells_p(sample, edges, cdf),
+                binomial_p(np.array(ones), n, np.array(chances)),
+                [binomial_p((sample >= 0).sum(), n, 1 / (1 + ratio)), pair_p(sample)],
+                sum_p(mean, n, log_moment, tilts),
+            ]
+        )
     )
 
 
@@ -144,11 +148,16 @@ def gaussian(sample: np.ndarray, sigma: float) -> Verdict:
     tilts = np.array([0.5, 1, 2, 4, 8, 16, 32]) / 1024
     mean = float(((sample / sigma) ** 2).mean())
     return Verdict(
-        np.concatenate([
-            cells_p(sample, edges, cdf),
-            [binomial_p((sample > 0).sum(), (sample != 0).sum(), 0.5), pair_p(sample)],
-            sum_p(mean, n, log_moment, tilts),
-        ])
+        np.concatenate(
+            [
+                cells_p(sample, edges, cdf),
+                [
+                    binomial_p((sample > 0).sum(), (sample != 0).sum(), 0.5),
+                    pair_p(sample),
+                ],
+                sum_p(mean, n, log_moment, tilts),
+            ]
+        )
     )
 
 
@@ -174,8 +183,10 @@ def normal_cdf(x: float) -> float:
 def choices(counts: np.ndarray, chances: np.ndarray) -> Verdict:
     """Test the counts of a discrete choice."""
     return Verdict(
-        np.concatenate([
-            binomial_p(counts, counts.sum(), chances),
-            tree_p(counts, chances),
-        ])
+        np.concatenate(
+            [
+                binomial_p(counts, counts.sum(), chances),
+                tree_p(counts, chances),
+            ]
+        )
     )

@@ -10,7 +10,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-
 from sfumato.errors import ArgumentError
 from sfumato.noise import above_threshold, exponential, permute_and_flip
 from sfumato.noise.choose import _Gaps
@@ -151,7 +150,11 @@ def test_above_threshold_is_the_literal_algorithm():
         while expected is None and start < len(values):
             part = values[start : start + size].tolist()
             noise = lazy.discrete_laplace(len(part), scales, replay).tolist()
-            hits = [i for i, (v, z) in enumerate(zip(part, noise)) if v + z >= 40 + shift]
+            hits = [
+                i
+                for i, (v, z) in enumerate(zip(part, noise, strict=True))
+                if v + z >= 40 + shift
+            ]
             expected = start + hits[0] if hits else None
             start, size = start + size, 2 * size
         assert found == expected

@@ -10,8 +10,14 @@ import fit
 import numpy as np
 import pytest
 
-from sfumato.noise import lazy, rounded_gaussian, rounded_laplace, table
-from sfumato.noise import discrete_gaussian, discrete_laplace
+from sfumato.noise import (
+    discrete_gaussian,
+    discrete_laplace,
+    lazy,
+    rounded_gaussian,
+    rounded_laplace,
+    table,
+)
 from sfumato.noise.stream import default
 
 F = Fraction

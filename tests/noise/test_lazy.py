@@ -138,7 +138,15 @@ def test_magnitudes_that_do_not_fit_are_clamped():
 )
 def test_gaussian_coins_equal_the_reference(variance):
     """Coins next to their boundaries, for common and per-element variances."""
-    proposals = [0, 1, -1, 2, 5, int(variance**F(1, 2)) + 1, -int(2 * float(variance) ** 0.5)]
+    proposals = [
+        0,
+        1,
+        -1,
+        2,
+        5,
+        int(variance ** F(1, 2)) + 1,
+        -int(2 * float(variance) ** 0.5),
+    ]
     scale = exact.proposal_scale(variance)
     cases = []
     for y in proposals:
@@ -172,7 +180,9 @@ def gaussian_kept(values, coins, variances, pattern):
     draws = lazy.discrete_laplace
     lazy.discrete_laplace = lambda *_: values.copy()
     try:
-        rejected = lazy._gaussian_chunk(out, variances, Scripted([coins], pattern=pattern))
+        rejected = lazy._gaussian_chunk(
+            out, variances, Scripted([coins], pattern=pattern)
+        )
     finally:
         lazy.discrete_laplace = draws
     assert (out == values).all()
@@ -182,7 +192,7 @@ def gaussian_kept(values, coins, variances, pattern):
 
 
 def test_everything_by_integers_is_the_same(monkeypatch):
-    """With the filter switched off every element takes the integer path: same output."""
+    """With the filter off every element takes the integer path: same output."""
     words, lows = uniform_words(400, 8), low_words(400)
     for scale in (F(1, 2), F(10), F(2**30)):
         scales = lazy.Scales.common(scale)

@@ -3,6 +3,7 @@
 import math
 import sys
 from fractions import Fraction
+from itertools import chain
 
 import numpy as np
 import pytest
@@ -27,7 +28,16 @@ CASES = [
 def some_values(scale, count):
     rng = np.random.default_rng(3)
     values = rng.normal(0, 1, count) * float(scale) * rng.choice([1, 40, 2**20], count)
-    values[:8] = (0.0, -0.0, 5e-324, -1e-300, float(scale), -float(scale), 1e308, -1e308)
+    values[:8] = (
+        0.0,
+        -0.0,
+        5e-324,
+        -1e-300,
+        float(scale),
+        -float(scale),
+        1e308,
+        -1e308,
+    )
     return values
 
 
@@ -86,7 +96,9 @@ def test_words_next_to_a_step(scale, grid, negative):
         )
         array = np.array(words, np.uint64)
         for pattern in PATTERNS:
-            steps = real._laplace_steps(places, plan, Scripted([array], pattern=pattern))
+            steps = real._laplace_steps(
+                places, plan, Scripted([array], pattern=pattern)
+            )
             for word, step in zip(words, steps.tolist(), strict=True):
                 uniform = LazyUniform(Extension(pattern), word >> 1, 63)
                 assert step == exact.rounded_step(uniform, negative, rest, plan.steps)
@@ -96,7 +108,10 @@ def test_half_normal_coins_equal_the_reference():
     """Coins within three units of ``exp(-(E-1)^2/2)`` and random ones."""
     base = uniform_words(60, 2) | np.uint64(1 << 50)
     size = neglog(base | np.uint64(1), scratch()).tolist()
-    pairs = [(w, c) for w, c in zip(base.tolist(), uniform_words(60, 5).tolist(), strict=True)]
+    pairs = [
+        (w, c)
+        for w, c in zip(base.tolist(), uniform_words(60, 5).tolist(), strict=True)
+    ]
     for word, e in zip(base.tolist(), size, strict=True):
         pairs += [(word, c) for c in words_near([F((e - 1) ** 2 / 2)], 64)]
         pairs += [(word, int(math.exp(-((e - 1) ** 2) / 2) * 2**64) >> 20 << 20)]
@@ -134,7 +149,9 @@ def test_gaussian_equals_the_reference(scale, grid):
             rest = offset(values[i], plan.power, int(places.whole[i]))
             found.append(exact.rounded_step(first, word & 1, rest, plan.steps))
     assert steps == found
-    one = real.gaussian_one(0.0, plan, Scripted(words=list(sum(zip(words, coins), ()))))
+    one = real.gaussian_one(
+        0.0, plan, Scripted(words=list(chain(*zip(words, coins, strict=True))))
+    )
     first_word = words[next(i for i in range(9) if kept_by(words[i], coins[i], bits))]
     uniform = LazyUniform(bits, first_word >> 1, 63)
     assert one == exact.rounded_step(uniform, first_word & 1, F(0), plan.steps)
@@ -156,7 +173,18 @@ def test_half_normals_read_further_keep_their_place():
 
     kept, _, read = real._half_normals(10, stream)
 
-    assert kept.tolist() == [word, plain, word, word, plain, word, word, plain, word, word]
+    assert kept.tolist() == [
+        word,
+        plain,
+        word,
+        word,
+        plain,
+        word,
+        word,
+        plain,
+        word,
+        word,
+    ]
     assert sorted(read) == [0, 2, 3, 5, 6, 8, 9]
     assert {u.prefix >> (u.length - 63) << 1 for u in read.values()} == {word}
 

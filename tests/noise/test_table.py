@@ -3,7 +3,7 @@
 from bisect import bisect_left, bisect_right
 from decimal import Decimal, getcontext
 from fractions import Fraction
-from functools import lru_cache
+from functools import cache
 
 import numpy as np
 import pytest
@@ -39,7 +39,7 @@ def weight(law: Law, x: int) -> Decimal:
     return (-Decimal(exponent.numerator) / Decimal(exponent.denominator)).exp()
 
 
-@lru_cache(maxsize=None)
+@cache
 def true_distribution(law: Law) -> tuple[int, list[Decimal]]:
     """P(bucket <= first + i) by adding decimals, tails below 1e-60 left out."""
     size = 1 << law.bucket_bits()
@@ -180,7 +180,9 @@ def test_the_ends_of_the_unit_interval():
     rest = np.array([0, 2**64 - 1], np.uint64)
 
     low = module._resolve(made, ends, Scripted([rest], pattern=PATTERNS[2]))
-    high = module._resolve(made, ends[::-1], Scripted([rest[::-1]], pattern=PATTERNS[2]))
+    high = module._resolve(
+        made, ends[::-1], Scripted([rest[::-1]], pattern=PATTERNS[2])
+    )
 
     assert low[0] == high[1] <= -44
     assert low[1] == high[0] >= 44
