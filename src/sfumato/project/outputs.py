@@ -1,0 +1,124 @@
+"""The files of a run: refused or made ready before a debit, written whole after it."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from sfumato.errors import ProjectError
+from sfumato.project.load import Format
+from sfumato.release import OwnerComparison, Release
+from sfumato.release.files import write
+from sfumato.words import N_
+
+__all__ = ["Outputs"]
+
+_NAMES: dict[Format, str] = {
+    "json": "release.json",
+    "csv": "release.csv",
+    "html": "report.html",
+}
+_OWNER = "owner.html"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """Where the results of a run go.
+
+    Attributes:
+        folder: The folder; made when absent.
+        formats: Which of release.json, release.csv and report.html are written.
+        owner: Whether owner.html is written too: true values, NOT PRIVATE.
+    """
+
+    folder: Path
+    formats: tuple[Format, ...]
+    owner: bool = False
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The files that a run writes, in order."""
+        names = [_NAMES[f] for f in self.formats] + [_OWNER] * self.owner
+        return tuple(self.folder / name for name in names)
+
+    def refuse_existing(self) -> None:
+        """Refuse to overwrite.
+
+        Raises:
+            ProjectError: A file exists. Nothing was spent.
+        """
+        for path in self.paths:
+            if path.exists() or path.is_symlink():
+                raise ProjectError(
+                    N_("{path} exists already"),
+                    hint=N_("choose another folder with --out, or overwrite: --force"),
+                    path=str(path),
+                )
+
+    def prepare(self) -> None:
+        """Make the folder and see that files can be written, before anything is spent.
+
+        Raises:
+            ProjectError: The folder cannot be made or written. Nothing was spent.
+        """
+        try:
+            if "html" in self.formats or self.owner:
+                from sfumato.report import to_html
+
+                del to_html  # a missing library is refused here, not after the debit
+            self.folder.mkdir(parents=True, exist_ok=True)
+            probe = self.folder / f".sfumato-{os.getpid()}"
+            probe.touch()
+            probe.unlink()
+        except (OSError, ValueError) as error:
+            raise ProjectError(
+                N_("the folder {path} cannot be written: {reason}"),
+                hint=N_("choose another folder with --out"),
+                path=str(self.folder),
+                reason=getattr(error, "strerror", None) or str(error),
+            ) from None
+
+    def write(
+        self,
+        releases: Sequence[Release],
+        comparisons: Sequence[OwnerComparison],
+        *,
+        lang: str,
+    ) -> None:
+        """Write all files, each in one step."""
+        for form in self.formats:
+            write(self.folder / _NAMES[form], _text(form, releases, lang))
+        if self.owner:
+            from sfumato.report import owner_html
+
+            page = owner_html(comparisons, lang=lang)
+            write(self.folder / _OWNER, page, mode=0o600)
+
+
+def _text(form: Format, releases: Sequence[Release], lang: str) -> str:
+    match form:
+        case "json":
+            return json_text(releases)
+        case "csv":
+            return csv_text(releases)
+        case "html":
+            from sfumato.report import to_html
+
+            return to_html(list(releases), lang=lang)
+
+
+def json_text(releases: Sequence[Release]) -> str:
+    """Return several releases as one JSON text, each in its own documented form."""
+    parts = ",\n".join(release.to_json().strip() for release in releases)
+    return f'{{"schema_version": 1, "releases": [\n{parts}\n]}}\n'
+
+
+def csv_text(releases: Sequence[Release]) -> str:
+    """Return several releases as one table under one header, for spreadsheets."""
+    tables = [release.to_csv() for release in releases]
+    head = tables[0].split("\n", 1)[0] + "\n"
+    return "\ufeff" + head + "".join(t.removeprefix(head) for t in tables)
