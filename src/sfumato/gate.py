@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
-from itertools import product
+from itertools import pairwise, product
 from typing import TypeAlias
 
 from sfumato import noise
@@ -72,7 +72,7 @@ def release(
             N_("the receipt does not pay for this plan"),
             hint=N_("release through a session; it debits and releases in one step"),
         )
-    secure = noise.default_stream().secure
+    secure = noise.default().secure
     noisy = tuple(
         _add_noise(step, values)
         for step, values in zip(plan.steps, exact.unseal(), strict=True)
@@ -157,7 +157,7 @@ def _cells(plan: Plan, statistic: Statistic) -> Iterator[Cell]:
     places: Sequence[tuple[float, float] | str | int | bool | None] = (None,)
     if isinstance(statistic, Histogram):
         edges = statistic.edges
-        places = list(zip(edges, edges[1:], strict=False)) or getattr(
+        places = list(pairwise(edges)) or getattr(
             plan.schema[statistic.column], "values", ()
         )
     for keys, place in product(plan.groups, places):

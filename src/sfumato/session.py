@@ -6,6 +6,7 @@ release.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, final
 
@@ -14,8 +15,9 @@ from sfumato.amount import Amount
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.expr import Expr
 from sfumato.declare.query import Query, Statistic
+from sfumato.engine import Engine
 from sfumato.engine.load import open_engine
-from sfumato.errors import DeclarationError, SfumatoError
+from sfumato.errors import DeclarationError, EngineError, SfumatoError
 from sfumato.gate import compare_for_owner, release
 from sfumato.ledger import Ledger
 from sfumato.plan import Expected, Plan, expected_errors, make_plan
@@ -23,6 +25,16 @@ from sfumato.release import OwnerComparison, Release
 from sfumato.words import N_
 
 __all__ = ["Question", "Session", "SessionPlan"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Desk:
+    """What a question needs: the declarations, the engine and the ledger."""
+
+    dataset: Dataset
+    engine: Engine
+    ledger: Ledger
 
 
 @final
@@ -71,8 +83,9 @@ class Session:
             )
         cap = Epsilon(budget)
         self.dataset = dataset
-        self._engine = open_engine(dataset)
+        engine = open_engine(dataset)  # first: a wrong table leaves no ledger behind
         self._ledger = Ledger(ledger, dataset=dataset.name, cap=cap)
+        self._desk = _Desk(dataset, engine, self._ledger)
 
     @property
     def budget(self) -> Epsilon:
@@ -91,11 +104,11 @@ class Session:
 
     def query(self) -> Question:
         """Begin a question: ``session.query().where(…).group_by(…).select(…)``."""
-        return Question(self, Query())
+        return Question(self._desk, Query())
 
     def ask(self, query: Query) -> Question:
         """Bind a `Query` that was built elsewhere."""
-        return Question(self, query)
+        return Question(self._desk, query)
 
     def describe(self) -> str:
         """Say what is public and what is left to spend; reads no rows."""
@@ -132,23 +145,23 @@ class Session:
 class Question:
     """A question bound to a session; each step returns a new one."""
 
-    __slots__ = ("_session", "query")
+    __slots__ = ("_desk", "query")
 
-    def __init__(self, session: Session, query: Query) -> None:
+    def __init__(self, desk: _Desk, query: Query) -> None:
         """Bind; made by `Session.query`."""
-        self._session, self.query = session, query
+        self._desk, self.query = desk, query
 
     def where(self, condition: Expr) -> Question:
         """Keep the rows where `condition` is true."""
-        return Question(self._session, self.query.where(condition))
+        return Question(self._desk, self.query.where(condition))
 
     def group_by(self, *columns: str) -> Question:
         """Answer for each combination of the declared keys of these columns."""
-        return Question(self._session, self.query.group_by(*columns))
+        return Question(self._desk, self.query.group_by(*columns))
 
     def select(self, *statistics: Statistic) -> Question:
         """Ask for these statistics."""
-        return Question(self._session, self.query.select(*statistics))
+        return Question(self._desk, self.query.select(*statistics))
 
     def plan(self, epsilon: Amount | Epsilon) -> SessionPlan:
         """Return what `release` would do, with its cost. Reads no rows, costs nothing.
@@ -156,9 +169,9 @@ class Question:
         Raises:
             DeclarationError: The question does not fit the schema, or ε is unusable.
         """
-        dataset = self._session.dataset
+        dataset = self._desk.dataset
         plan = make_plan(self.query, dataset.schema, epsilon, dataset=dataset.name)
-        return SessionPlan(self._session, plan)
+        return SessionPlan(self._desk, plan)
 
     def release(
         self, epsilon: Amount | Epsilon, *, title: str = "", confidence: float = 0.95
@@ -175,11 +188,11 @@ class Question:
 class SessionPlan:
     """A plan that its session can carry out."""
 
-    __slots__ = ("_session", "plan")
+    __slots__ = ("_desk", "plan")
 
-    def __init__(self, session: Session, plan: Plan) -> None:
+    def __init__(self, desk: _Desk, plan: Plan) -> None:
         """Bind; made by `Question.plan`."""
-        self._session, self.plan = session, plan
+        self._desk, self.plan = desk, plan
 
     @property
     def cost(self) -> Epsilon:
@@ -214,18 +227,19 @@ class SessionPlan:
                 fails may depend on the rows.
         """
         level = _confidence(confidence)
-        receipt = self._session._ledger.debit(self.cost, plan=self.plan.digest)  # noqa: SLF001
-        exact = self._session._engine.run(self.plan)  # noqa: SLF001
-        return release(self.plan, exact, receipt, title=title, confidence=level)
+        receipt = self._desk.ledger.debit(self.cost, plan=self.plan.digest)
+        try:
+            exact = self._desk.engine.run(self.plan)
+            return release(self.plan, exact, receipt, title=title, confidence=level)
+        except Exception:  # noqa: BLE001  after the debit no text may carry a cell
+            raise EngineError from None
 
     def compare_for_owner(self, released: Release) -> OwnerComparison:
         """Set true figures beside released ones: for the owner's eyes, never to publish.
 
         It is not private and costs nothing because nothing of it may leave.
         """
-        return compare_for_owner(
-            self.plan, self._session._engine.run(self.plan), released
-        )
+        return compare_for_owner(self.plan, self._desk.engine.run(self.plan), released)
 
     def explain(self) -> str:
         """List steps, sensitivities, noise and shares of ε; reads no data."""

@@ -11,6 +11,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import threading
+import weakref
 from collections.abc import Iterator
 from contextlib import contextmanager
 from datetime import UTC, datetime
@@ -237,7 +238,14 @@ class Ledger:
             )
         self._connection = _open(self._path)
         self._pid = os.getpid()
+        weakref.finalize(self, _close, self._connection, self._pid)
         return self._connection
+
+
+def _close(connection: sqlite3.Connection, pid: int) -> None:
+    """Close in the process that opened: in a fork it would tidy the parent's files."""
+    if os.getpid() == pid:
+        connection.close()
 
 
 def _open(path: Path | None) -> sqlite3.Connection:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
+from math import prod
 from typing import assert_never
 
 from sfumato.account import Epsilon, Geometric
@@ -44,19 +45,21 @@ def make_plan(
     """
     total = Epsilon(epsilon)
     check_query(query, schema)
-    groups = tuple(product(*(_keys(schema, k) for k in query.keys)))
+    keys = [_keys(schema, k) for k in query.keys]
     needs = _Needs(query, schema)
     recipes = tuple(needs.recipe(s) for s in query.statistics)
     cells = tuple(
-        len(groups) * (a.count if isinstance(a, Bins) else 1) for a in needs.aggregates
+        prod(map(len, keys)) * (a.count if isinstance(a, Bins) else 1)
+        for a in needs.aggregates
     )
-    if any(c > _MOST_CELLS for c in cells):
+    if max(cells, default=0) > _MOST_CELLS:
         raise DeclarationError(
             N_("the question has {cells} cells; at most {most} are allowed"),
             hint=N_("group by fewer columns or use fewer bins"),
             cells=max(cells),
             most=_MOST_CELLS,
         )
+    groups = tuple(product(*keys))
     bounds = [
         sensitivity(a, schema.unit, groups=len(groups), total=needs.total(a))
         for a in needs.aggregates
