@@ -147,7 +147,7 @@ def _dataset(file: model.ProjectFile, where: Path) -> Dataset:
     columns = {name: table.declared() for name, table in file.columns.items()}
     schema = Schema(columns, file.unit.declared())
     source: CSV | Path = path
-    if path.suffix.lower() != ".parquet":
+    if path.suffix.lower() not in (".parquet", ".pq") and not path.is_dir():
         _check_text_options(data, where.name)
         source = CSV(path, data.encoding, data.separator, data.decimal, data.thousands)
     elif extra := data.model_fields_set - {"source", "name"}:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import csv
+import io
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -67,9 +69,11 @@ class Outputs:
         """
         try:
             if "html" in self.formats or self.owner:
-                from sfumato.report import to_html
+                # A missing library is refused here, not after the debit.
+                from sfumato.report.canvas import need
 
-                del to_html  # a missing library is refused here, not after the debit
+                need("matplotlib")
+                need("jinja2")
             self.folder.mkdir(parents=True, exist_ok=True)
             probe = self.folder / f".sfumato-{os.getpid()}"
             probe.touch()
@@ -88,10 +92,11 @@ class Outputs:
         comparisons: Sequence[OwnerComparison],
         *,
         lang: str,
+        title: str,
     ) -> None:
         """Write all files, each in one step."""
         for form in self.formats:
-            write(self.folder / _NAMES[form], _text(form, releases, lang))
+            write(self.folder / _NAMES[form], _text(form, releases, lang, title))
         if self.owner:
             from sfumato.report import owner_html
 
@@ -99,7 +104,7 @@ class Outputs:
             write(self.folder / _OWNER, page, mode=0o600)
 
 
-def _text(form: Format, releases: Sequence[Release], lang: str) -> str:
+def _text(form: Format, releases: Sequence[Release], lang: str, title: str) -> str:
     match form:
         case "json":
             return json_text(releases)
@@ -108,7 +113,7 @@ def _text(form: Format, releases: Sequence[Release], lang: str) -> str:
         case "html":
             from sfumato.report import to_html
 
-            return to_html(list(releases), lang=lang)
+            return to_html(list(releases), lang=lang, title=title)
 
 
 def json_text(releases: Sequence[Release]) -> str:
@@ -118,7 +123,15 @@ def json_text(releases: Sequence[Release]) -> str:
 
 
 def csv_text(releases: Sequence[Release]) -> str:
-    """Return several releases as one table under one header, for spreadsheets."""
-    tables = [release.to_csv() for release in releases]
-    head = tables[0].split("\n", 1)[0] + "\n"
-    return "\ufeff" + head + "".join(t.removeprefix(head) for t in tables)
+    """Return several releases as one table, for spreadsheets.
+
+    The columns are the union of theirs: each release adds its grouping columns.
+    """
+    tables = [list(csv.reader(io.StringIO(r.to_csv(), newline=""))) for r in releases]
+    heads = list(dict.fromkeys(name for table in tables for name in table[0]))
+    out = io.StringIO(newline="")
+    writer = csv.DictWriter(out, heads, restval="", lineterminator="\r\n")
+    writer.writeheader()
+    for first, *rows in tables:
+        writer.writerows(dict(zip(first, row, strict=True)) for row in rows)
+    return f"\ufeff{out.getvalue()}"  # Excel needs the mark to read Chinese

@@ -1,0 +1,71 @@
+"""Options and arguments that several commands share."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any, final
+
+import click
+
+from sfumato.cli.command import Argument
+from sfumato.cli.failures import UsageFault
+from sfumato.words import N_
+
+__all__ = ["FORCE", "Whole", "as_json", "echo_json", "out", "project_argument"]
+
+
+@final
+class Whole(click.ParamType):
+    """A whole number of at least 1."""
+
+    name = "number"
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> int:
+        """Read it, or refuse in our words."""
+        text = str(value).strip()
+        if text.isascii() and text.isdigit() and 0 < int(text[:19]) and len(text) < 19:  # noqa: PLR2004  64 bits
+            return int(text)
+        raise UsageFault(
+            N_("{name} must be a whole number of at least 1, got {value}"),
+            hint=N_("write, for example, {name} 1000"),
+            name=param.opts[0] if param else "",
+            value=repr(text[:40]),
+        )
+
+
+def project_argument(*, required: bool = True) -> Argument:
+    """Return the argument PROJECT."""
+    return Argument(
+        ["project"],
+        required=required,
+        metavar="PROJECT",
+        type=click.Path(path_type=Path),
+        help=N_("The project file, such as project.toml."),
+    )
+
+
+def out(text: str) -> click.Option:
+    """Return the option --out, for a folder or file."""
+    return click.Option(
+        ["--out"], type=click.Path(path_type=Path), metavar="PATH", help=text
+    )
+
+
+FORCE = click.Option(
+    ["--force"], is_flag=True, help=N_("Overwrite files that exist already.")
+)
+
+
+def as_json() -> click.Option:
+    """Return the option --json."""
+    return click.Option(
+        ["--json", "as_json"], is_flag=True, help=N_("Print JSON, for programs.")
+    )
+
+
+def echo_json(value: Any) -> None:
+    """Print a value as JSON."""
+    click.echo(json.dumps(value, ensure_ascii=False, allow_nan=False, indent=2))
