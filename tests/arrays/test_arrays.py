@@ -54,7 +54,9 @@ def test_series_keep_index_and_name(law):
     assert sf.laplace(pl.Series("f", [1.5]), 1, 1).dtype == pl.Float64
 
 
-@pytest.mark.parametrize("epsilon", [0, "0", -1, float("nan"), float("inf"), None, "x", True])
+@pytest.mark.parametrize(
+    "epsilon", [0, "0", -1, float("nan"), float("inf"), None, "x", True]
+)
 @pytest.mark.parametrize("law", LAWS)
 def test_unusable_epsilons_are_refused(law, epsilon):
     """BC045: no value of ε switches privacy off."""
@@ -62,7 +64,9 @@ def test_unusable_epsilons_are_refused(law, epsilon):
         law(5, 1, epsilon)
 
 
-@pytest.mark.parametrize("sensitivity", [-1, float("nan"), float("inf"), None, "x", 1j, 0])
+@pytest.mark.parametrize(
+    "sensitivity", [-1, float("nan"), float("inf"), None, "x", 1j, 0]
+)
 @pytest.mark.parametrize("law", LAWS)
 def test_unusable_sensitivities_are_refused(law, sensitivity):
     """Zero, too, unless it is said to be meant."""
@@ -119,7 +123,10 @@ def test_integers_never_wrap():
     assert abs(sf.laplace(10**30, 1, 1) - 10**30) < 100
 
 
-@given(st.floats(allow_nan=False, allow_infinity=False), st.sampled_from([1e-300, 1e-3, 1, 1e6]))
+@given(
+    st.floats(allow_nan=False, allow_infinity=False),
+    st.sampled_from([1e-300, 1e-3, 1, 1e6]),
+)
 def test_any_finite_float_has_a_finite_answer(value, sensitivity):
     """No value raises, overflows or gives NaN."""
     noisy = sf.laplace(value, sensitivity, 1)
@@ -135,7 +142,9 @@ def test_bc067_no_draw_is_infinite():
         a = exp(-float(epsilon))
 
         zero = (1 - a) / (1 + a)
-        assert abs((noisy == 0).mean() - zero) < 7 * (zero * (1 - zero) / n) ** 0.5 + 1e-9
+        assert (
+            abs((noisy == 0).mean() - zero) < 7 * (zero * (1 - zero) / n) ** 0.5 + 1e-9
+        )
         assert abs(noisy).max() < 45 / float(epsilon)
 
 
@@ -190,3 +199,13 @@ def test_a_seed_replays_inside_testing_only():
     assert (one == two).all()
     np.random.set_state(("MT19937", before, 624, 0, 0.0))
     assert (sf.laplace(np.zeros(100), 1, 1) != one).any()
+
+
+def test_huge_noise_on_integers_keeps_no_parity():
+    """Noise beyond 2^53 is an exact integer: its parity tells nothing about the value."""
+    for law in LAWS:
+        draws = [law(0, 10**30, 1) % 2 for _ in range(200)]
+        array = law(np.zeros(200, np.int64), 10**17, 1) % 2
+
+        assert 40 < sum(draws) < 160
+        assert 40 < array.sum() < 160
