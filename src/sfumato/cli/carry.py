@@ -9,11 +9,12 @@ from typing import final
 
 import click
 
+from sfumato.account import Epsilon
 from sfumato.cli.failures import UsageFault
 from sfumato.cli.tongue import say
 from sfumato.project import Asked, Project, total_cost
 from sfumato.project.outputs import Outputs, json_text
-from sfumato.project.run import Run
+from sfumato.project.run import Run, afford, budget_left
 from sfumato.project.source import check_source
 from sfumato.release import Release
 from sfumato.words import N_
@@ -50,33 +51,36 @@ def carry_out(
     if not manner.force:
         outputs.refuse_existing()
     check_source(project)
-    run = Run(project, releases, lang=manner.lang, in_memory=manner.in_memory)
+    left = project.budget if manner.in_memory else budget_left(project)
+    afford(releases, left)
     if manner.ask:
-        _confirm(run, releases)
-    outputs.prepare()
-    made: list[Release] = []
-    try:
-        for release in _reporting(run, releases):
-            made.append(release)
-    finally:
-        if made:
-            _write(project, run, made, outputs, manner.lang)
+        _confirm(total_cost(releases), left)
+    with outputs.ready():
+        run = Run(project, releases, lang=manner.lang, in_memory=manner.in_memory)
+        made: list[Release] = []
+        try:
+            for release in _reporting(run, releases):
+                made.append(release)  # noqa: PERF402  kept if a later one fails
+        finally:
+            if made:
+                _write(project, made, outputs, manner.lang)
+        if outputs.owner:
+            outputs.write_owner(run.comparisons(made), lang=manner.lang)
     return run, made
 
 
-def _confirm(run: Run, releases: tuple[Asked, ...]) -> None:
-    cost = total_cost(releases)
+def _confirm(cost: Epsilon, left: Epsilon) -> None:
     if not sys.stdin.isatty():
         raise UsageFault(
             N_("this spends epsilon {cost} of {left} left, for ever"),
             hint=N_("add --yes to spend it without being asked"),
             cost=cost,
-            left=run.left,
+            left=left,
         )
     question = say(
         N_("This spends ε {cost} of {left} left, for ever. Go on?"),
         cost=cost,
-        left=run.left,
+        left=left,
     )
     click.confirm(question, abort=True, err=True)
 
@@ -99,17 +103,12 @@ def _reporting(run: Run, releases: tuple[Asked, ...]) -> Iterator[Release]:
         yield next(found)
 
 
-def _write(
-    project: Project, run: Run, made: list[Release], outputs: Outputs, lang: str
-) -> None:
-    """Write the files; if the disk fails now, print the figures rather than lose them."""
-    comparisons = run.comparisons(made) if outputs.owner else []
+def _write(project: Project, made: list[Release], outputs: Outputs, lang: str) -> None:
+    """Write the files; if that fails now, print the figures rather than lose them."""
     try:
-        outputs.write(made, comparisons, lang=lang, title=project.title[lang])
-    except OSError:
+        outputs.write(made, lang=lang, title=project.title[lang])
+    except Exception:
         click.echo(json_text(made))
-        message = say(
-            N_("the files cannot be written; keep the JSON above, it is paid for")
-        )
-        click.echo(message, err=True)
+        message = N_("the files cannot be written; keep the JSON above: it is paid for")
+        click.echo(say(message), err=True)
         raise

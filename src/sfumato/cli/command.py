@@ -31,15 +31,18 @@ class Argument(click.Argument):
     def __init__(self, *args: Any, help: str = "", **settings: Any) -> None:  # noqa: A002  click's word
         """Keep the help text."""
         super().__init__(*args, **settings)
-        self.help = help
+        self.about = help
 
 
 @final
-class _Language(click.ParamType):
+class _Language(click.ParamType):  # type: ignore[type-arg]  # not generic in click 8.1
     name = "language"
 
     def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+        self,
+        value: Any,
+        param: click.Parameter | None,  # noqa: ARG002  click's signature
+        ctx: click.Context | None,  # noqa: ARG002
     ) -> str:
         """Read `en`, `zh` or a locale's name such as `zh_CN`."""
         found = read_language(str(value))
@@ -94,7 +97,7 @@ class Command(click.Command):
     ) -> None:
         """Add --lang and --help."""
         settings.setdefault("context_settings", {})["allow_extra_args"] = True
-        super().__init__(*args, add_help_option=False, **settings)
+        super().__init__(*args, **{"add_help_option": False, **settings})
         self.params += [language_option(), _help_option()]
         self.about, self.examples = about, examples
 
@@ -141,17 +144,20 @@ class Root(click.Group):
         **settings: Any,
     ) -> None:
         """Keep the table; import nothing."""
-        super().__init__(
-            *args, add_help_option=False, invoke_without_command=True, **settings
-        )
+        settings |= {"add_help_option": False, "invoke_without_command": True}
+        super().__init__(*args, **settings)
         self.params += [language_option(), _help_option()]
         self.lazy, self.about, self.examples = lazy, about, examples
 
-    def list_commands(self, ctx: click.Context) -> list[str]:
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002
         """List the sub-commands in the order of the table."""
         return list(self.lazy)
 
-    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+    def get_command(
+        self,
+        ctx: click.Context,  # noqa: ARG002  click's signature
+        cmd_name: str,
+    ) -> click.Command | None:
         """Import a sub-command."""
         if cmd_name not in self.lazy:
             return None
@@ -222,7 +228,7 @@ def _page(
     for text in about:
         lines += ["", *wrap(say(text), width)]
     arguments = [
-        (p.human_readable_name, say(p.help))
+        (p.human_readable_name, say(p.about))
         for p in command.params
         if isinstance(p, Argument)
     ]

@@ -44,7 +44,7 @@ def guard(act: Callable[[], Any]) -> int:
     except click.ClickException as error:
         _tell(_usage(error))
         return REFUSED
-    except Exception as error:  # noqa: BLE001  a traceback may quote a private cell
+    except Exception as error:  # a traceback may quote a private cell
         if os.environ.get("SFUMATO_DEBUG"):
             raise
         _tell(_bug(error))

@@ -14,19 +14,24 @@ from sfumato.words import N_
 
 __all__ = ["FORCE", "Whole", "as_json", "echo_json", "out", "project_argument"]
 
+_DIGITS = 19  # fewer fit a 64-bit integer
+
 
 @final
-class Whole(click.ParamType):
+class Whole(click.ParamType):  # type: ignore[type-arg]  # not generic in click 8.1
     """A whole number of at least 1."""
 
     name = "number"
 
     def convert(
-        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+        self,
+        value: Any,
+        param: click.Parameter | None,
+        ctx: click.Context | None,  # noqa: ARG002  click's signature
     ) -> int:
         """Read it, or refuse in our words."""
         text = str(value).strip()
-        if text.isascii() and text.isdigit() and 0 < int(text[:19]) and len(text) < 19:  # noqa: PLR2004  64 bits
+        if text.isascii() and text.isdigit() and len(text) < _DIGITS and int(text):
             return int(text)
         raise UsageFault(
             N_("{name} must be a whole number of at least 1, got {value}"),

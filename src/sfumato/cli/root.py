@@ -69,7 +69,9 @@ cli = Root(
         )
     ],
     about=(
-        N_("Differential privacy for tables: exact noise, one budget, figures to publish."),
+        N_(
+            "Differential privacy for tables: exact noise, one budget, figures to publish."
+        ),
         N_(
             "The usual order: init writes a project file, you complete it; check and "
             "plan cost nothing; run spends budget and writes the results."
@@ -78,7 +80,10 @@ cli = Root(
     examples=(
         ("sfumato demo", N_("a private release of a public diabetes table")),
         ("sfumato init patients.csv", N_("writes project.toml to complete")),
-        ("sfumato plan project.toml", N_("what each release costs and how exact it is")),
+        (
+            "sfumato plan project.toml",
+            N_("what each release costs and how exact it is"),
+        ),
         ("sfumato explain 0.5", N_("what epsilon 0.5 means for one patient")),
         (
             'eval "$(_SFUMATO_COMPLETE=bash_source sfumato)"',

@@ -12,10 +12,10 @@ __all__ = ["number", "table"]
 def table(
     heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()
 ) -> list[str]:
-    """Return the lines of a table; the columns in `right` hold numbers.
+    r"""Return the lines of a table; the columns in `right` hold numbers.
 
     Examples:
-        >>> print("\\n".join(table(["列", "n"], [["血糖", "7"]], right=[1])))
+        >>> print("\n".join(table(["列", "n"], [["血糖", "7"]], right=[1])))
           列    n
           血糖  7
     """

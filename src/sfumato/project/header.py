@@ -13,28 +13,27 @@ from pathlib import Path
 from sfumato.errors import SourceError, nearest
 from sfumato.words import N_
 
-__all__ = ["SEPARATORS", "check_header", "guess_separator", "read_header"]
+__all__ = ["SEPARATORS", "check_header", "read_header", "used_separator"]
 
 SEPARATORS = (",", ";", "\t", "|")
 _LONGEST = 1 << 20  # bytes; a header that does not end before is no header
 
 
 def read_header(
-    path: str | os.PathLike[str], *, encoding: str = "utf-8", separator: str | None = ","
+    path: str | os.PathLike[str], *, encoding: str = "utf-8", separator: str = ","
 ) -> list[str]:
     """Return the column names of a text table.
 
     Args:
         path: The table.
         encoding: Its encoding.
-        separator: The sign between cells; none guesses it from the header line alone.
+        separator: The sign between cells.
 
     Raises:
         SourceError: The file cannot be read, is empty, or its header does not decode.
     """
     line = _first_line(Path(path), encoding)
-    sign = separator or guess_separator(line)
-    names = next(csv.reader([line], delimiter=sign), [])
+    names = next(csv.reader([line], delimiter=separator), [])
     if not names:
         raise SourceError(
             N_("{path} has no header line"),
@@ -64,14 +63,13 @@ def check_header(declared: list[str], header: list[str], path: Path) -> None:
         )
 
 
-def guess_separator(line: str) -> str:
-    r"""Return the separator that a header line shows most often.
+def used_separator(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> str:
+    """Return the separator that a table's header line shows most often.
 
-    Examples:
-        >>> guess_separator("id;age;sex"), guess_separator("age")
-        (';', ',')
+    Raises:
+        SourceError: As for `read_header`.
     """
-    return max(SEPARATORS, key=line.count)
+    return max(SEPARATORS, key=_first_line(Path(path), encoding).count)
 
 
 def _near(name: str, header: list[str]) -> str:

@@ -39,6 +39,7 @@ class Asked:
         name: Its short name.
         title: Its title in each language.
         query: The question.
+        epsilon: What the file gives it.
         plan: What will be measured, at which cost.
         confidence: Of every interval.
     """
@@ -46,6 +47,7 @@ class Asked:
     name: str
     title: dict[str, str]
     query: Query
+    epsilon: Epsilon
     plan: Plan
     confidence: float
 
@@ -202,7 +204,12 @@ def _asked(entry: model.ReleaseTable, dataset: Dataset, file: str) -> Asked:
     with placed(place):
         plan = make_plan(query, dataset.schema, entry.epsilon, dataset=dataset.name)
     return Asked(
-        entry.name, _title(entry.title, entry.name), query, plan, entry.confidence
+        name=entry.name,
+        title=_title(entry.title, entry.name),
+        query=query,
+        epsilon=entry.epsilon,
+        plan=plan,
+        confidence=entry.confidence,
     )
 
 

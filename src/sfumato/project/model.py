@@ -131,13 +131,13 @@ Share: TypeAlias = Annotated[
     PlainValidator(_confidence),
     WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}),
 ]
+_TITLES = {
+    "type": "object",
+    "properties": {"en": _TEXT, "zh": _TEXT},
+    "additionalProperties": False,
+}
 Title: TypeAlias = Annotated[
-    Any,
-    PlainValidator(_titles),
-    WithJsonSchema(
-        {"anyOf": [_TEXT, {"type": "object", "properties": {"en": _TEXT, "zh": _TEXT},
-                           "additionalProperties": False}]}  # fmt: skip
-    ),
+    Any, PlainValidator(_titles), WithJsonSchema({"anyOf": [_TEXT, _TITLES]})
 ]
 
 
@@ -164,10 +164,14 @@ class DataTable(_Strict):
         min_length=1,
         description="Identity in the ledger: all releases under it share one budget",
     )
-    encoding: str = Field("utf-8", description="Such as utf-8, gb18030 or utf-16")
-    separator: str = Field(",", description="One character between cells")
+    encoding: str = Field(
+        default="utf-8", description="Such as utf-8, gb18030 or utf-16"
+    )
+    separator: str = Field(default=",", description="One character between cells")
     decimal: Literal[".", ","] = "."
-    thousands: str | None = Field(None, description="Sign to remove inside numbers")
+    thousands: str | None = Field(
+        default=None, description="Sign to remove inside numbers"
+    )
 
 
 class UnitTable(_Strict):
@@ -175,7 +179,7 @@ class UnitTable(_Strict):
 
     neighbours: Literal["add_remove", "replace_one"] = "add_remove"
     size: int | None = Field(
-        None, description="Public number of rows, with replace_one"
+        default=None, description="Public number of rows, with replace_one"
     )
 
     def declared(self) -> Rows:
@@ -193,7 +197,7 @@ class BudgetTable(_Strict):
 
     epsilon: Loss = Field(description="The whole budget of the dataset, for ever")
     ledger: str | None = Field(
-        None,
+        default=None,
         min_length=1,
         description="Path of the ledger; default: the project's name with .ledger",
     )
@@ -218,10 +222,12 @@ class RealColumn(_ColumnTable):
     type: Literal["real"]
     lower: Number = Field(description="Smaller values are clamped to it")
     upper: Number = Field(description="Larger values are clamped to it")
-    step: Number | None = Field(None, description="Precision of the measurement")
-    missing: Numbers = Field((), description="Codes that mean: no value")
-    complete: bool = Field(False, description="True when every row has a value")
-    unit: str = Field("", description="Such as mg/dL")
+    step: Number | None = Field(
+        default=None, description="Precision of the measurement"
+    )
+    missing: Numbers = Field(default=(), description="Codes that mean: no value")
+    complete: bool = Field(default=False, description="True when every row has a value")
+    unit: str = Field(default="", description="Such as mg/dL")
 
     def declared(self) -> schema.Real:
         """Return the declaration."""
@@ -241,9 +247,9 @@ class IntegerColumn(_ColumnTable):
     type: Literal["integer"]
     lower: Number = Field(description="Smaller values are clamped to it")
     upper: Number = Field(description="Larger values are clamped to it")
-    missing: Numbers = Field((), description="Codes that mean: no value")
-    complete: bool = Field(False, description="True when every row has a value")
-    unit: str = Field("", description="Such as years")
+    missing: Numbers = Field(default=(), description="Codes that mean: no value")
+    complete: bool = Field(default=False, description="True when every row has a value")
+    unit: str = Field(default="", description="Such as years")
 
     def declared(self) -> schema.Integer:
         """Return the declaration."""
@@ -271,8 +277,8 @@ class BooleanColumn(_ColumnTable):
     """True or false."""
 
     type: Literal["boolean"]
-    true: Keys | None = Field(None, description="Cells that mean true")
-    false: Keys | None = Field(None, description="Cells that mean false")
+    true: Keys | None = Field(default=None, description="Cells that mean true")
+    false: Keys | None = Field(default=None, description="Cells that mean false")
 
     def declared(self) -> schema.Boolean:
         """Return the declaration."""
@@ -289,14 +295,18 @@ class StatisticTable(_Strict):
     """One statistic: exactly one of count, mean, sum and histogram."""
 
     count: Literal[True] | str | None = Field(
-        None, description="true for rows, or a column: rows with a value in it"
+        default=None, description="true for rows, or a column: rows with a value in it"
     )
-    mean: str | None = Field(None, description="A column")
-    sum: str | None = Field(None, description="A column")
-    histogram: str | None = Field(None, description="A column")
-    edges: list[Number] | None = Field(None, description="Increasing, public edges")
-    weight: Number = Field(1, description="Importance when epsilon is split")
-    name: str | None = Field(None, min_length=1, description="Name of the figure")
+    mean: str | None = Field(default=None, description="A column")
+    sum: str | None = Field(default=None, description="A column")
+    histogram: str | None = Field(default=None, description="A column")
+    edges: list[Number] | None = Field(
+        default=None, description="Increasing, public edges"
+    )
+    weight: Number = Field(default=1, description="Importance when epsilon is split")
+    name: str | None = Field(
+        default=None, min_length=1, description="Name of the figure"
+    )
 
     def declared(self) -> query.Statistic:
         """Return the declaration."""
@@ -315,7 +325,9 @@ class StatisticTable(_Strict):
         if len(asked) != 1:
             raise DeclarationError(
                 N_("each entry asks for exactly one of count, mean, sum, histogram"),
-                hint=N_('write {{ count = true }} or {{ mean = "Age" }}, one per entry'),
+                hint=N_(
+                    'write {{ count = true }} or {{ mean = "Age" }}, one per entry'
+                ),
             )
         if self.edges is not None and self.histogram is None:
             raise DeclarationError(
@@ -329,39 +341,39 @@ class ReleaseTable(_Strict):
     """One release: a question and what it may cost."""
 
     name: str = Field(min_length=1, description="Short name, for --only")
-    title: Title | None = Field(None, description="Title in the report")
+    title: Title | None = Field(default=None, description="Title in the report")
     epsilon: Loss = Field(description="What this release costs")
     statistics: list[StatisticTable] = Field(min_length=1)
     group_by: list[str] = Field(
         default_factory=list, description="Category or boolean columns"
     )
     where: str | None = Field(
-        None, description="Filter, such as: Age >= 30 and Outcome == 1"
+        default=None, description="Filter, such as: Age >= 30 and Outcome == 1"
     )
-    confidence: Share = Field(0.95, description="Of every interval")
+    confidence: Share = Field(default=0.95, description="Of every interval")
 
 
 class OutputTable(_Strict):
     """What is written, and where."""
 
-    folder: str = Field("results", min_length=1)
+    folder: str = Field(default="results", min_length=1)
     formats: list[Literal["json", "csv", "html"]] = Field(
-        default_factory=lambda: ["json", "csv", "html"], min_length=1
+        default=["json", "csv", "html"], min_length=1
     )
 
 
 class ProjectFile(_Strict):
     """A sfumato project file."""
 
-    title: Title | None = Field(None, description="Title of the report")
+    title: Title | None = Field(default=None, description="Title of the report")
     language: Literal["en", "zh"] | None = Field(
-        None, description="Language of the report"
+        default=None, description="Language of the report"
     )
     data: DataTable
-    unit: UnitTable = Field(default_factory=UnitTable)
+    unit: UnitTable = UnitTable()
     columns: dict[str, ColumnTable] = Field(
         min_length=1, description="By the exact name in the table"
     )
     budget: BudgetTable
     releases: list[ReleaseTable] = Field(min_length=1)
-    output: OutputTable = Field(default_factory=OutputTable)
+    output: OutputTable = OutputTable()

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import final
@@ -61,19 +62,33 @@ class Outputs:
                     path=str(path),
                 )
 
-    def prepare(self) -> None:
+    @contextmanager
+    def ready(self) -> Iterator[None]:
         """Make the folder and see that files can be written, before anything is spent.
+
+        Folders that this made are removed when the block fails and they are empty.
 
         Raises:
             ProjectError: The folder cannot be made or written. Nothing was spent.
+            MissingExtraError: A page needs a library that is not installed.
         """
-        try:
-            if "html" in self.formats or self.owner:
-                # A missing library is refused here, not after the debit.
-                from sfumato.report.canvas import need
+        if "html" in self.formats or self.owner:
+            from sfumato.report.canvas import need
 
-                need("matplotlib")
-                need("jinja2")
+            need("matplotlib")
+            need("jinja2")
+        absent = [p for p in (self.folder, *self.folder.parents) if not p.exists()]
+        try:
+            self._prepare()
+            yield
+        except BaseException:
+            with suppress(OSError):
+                for path in absent:
+                    path.rmdir()  # refuses a folder that holds anything
+            raise
+
+    def _prepare(self) -> None:
+        try:
             self.folder.mkdir(parents=True, exist_ok=True)
             probe = self.folder / f".sfumato-{os.getpid()}"
             probe.touch()
@@ -86,22 +101,17 @@ class Outputs:
                 reason=getattr(error, "strerror", None) or str(error),
             ) from None
 
-    def write(
-        self,
-        releases: Sequence[Release],
-        comparisons: Sequence[OwnerComparison],
-        *,
-        lang: str,
-        title: str,
-    ) -> None:
-        """Write all files, each in one step."""
-        for form in self.formats:
+    def write(self, releases: Sequence[Release], *, lang: str, title: str) -> None:
+        """Write all public files, each in one step; JSON, which holds all, first."""
+        for form in sorted(self.formats, key=list(_NAMES).index):
             write(self.folder / _NAMES[form], _text(form, releases, lang, title))
-        if self.owner:
-            from sfumato.report import owner_html
 
-            page = owner_html(comparisons, lang=lang)
-            write(self.folder / _OWNER, page, mode=0o600)
+    def write_owner(self, comparisons: Sequence[OwnerComparison], *, lang: str) -> None:
+        """Write the owner's page, which only its owner may read: NOT PRIVATE."""
+        from sfumato.report import owner_html
+
+        page = owner_html(comparisons, lang=lang)
+        write(self.folder / _OWNER, page, mode=0o600)
 
 
 def _text(form: Format, releases: Sequence[Release], lang: str, title: str) -> str:

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterator
 from contextlib import contextmanager
-from decimal import Decimal
 from typing import final
 
 from sfumato.errors import ProjectError, SfumatoError

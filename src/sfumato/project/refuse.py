@@ -51,16 +51,14 @@ _MEND = {
 }
 
 
-def refusal(
-    error: ValidationError, raw: Mapping[str, Any], file: str
-) -> ProjectError:
+def refusal(error: ValidationError, raw: Mapping[str, Any], file: str) -> ProjectError:
     """Return the first finding as an error, with the number of further ones."""
     found = _unions_once(error.errors(include_url=False))
     first = _one(found[0], raw, file)
-    return first if len(found) == 1 else _More(first, len(found) - 1)
+    return first if len(found) == 1 else _MoreError(first, len(found) - 1)
 
 
-class _More(ProjectError):
+class _MoreError(ProjectError):
     """An error, and how many further ones there are."""
 
     def __init__(self, inner: SfumatoError, more: int) -> None:

@@ -69,8 +69,6 @@ class Run:
         in_memory: bool = False,
     ) -> None:
         """Open table and ledger and check the total; spends nothing."""
-        # A cap is final once a ledger records it: refuse what can never be paid first.
-        afford(releases, project.budget)
         self._session = Session(
             project.dataset,
             project.budget,
@@ -92,13 +90,15 @@ class Run:
             EngineError: The engine failed; this debit and earlier releases stand.
         """
         for asked in self._releases:
-            plan = SessionPlan(self._session, asked.plan)
             title = asked.title[self._lang]
-            yield plan.release(title=title, confidence=asked.confidence)
+            yield self._plan(asked).release(title=title, confidence=asked.confidence)
 
     def comparisons(self, made: list[Release]) -> list[OwnerComparison]:
         """Set the true figures beside the released ones: for the owner's eyes only."""
         return [
-            SessionPlan(self._session, asked.plan).compare_for_owner(release)
+            self._plan(asked).compare_for_owner(release)
             for asked, release in zip(self._releases, made, strict=False)
         ]
+
+    def _plan(self, asked: Asked) -> SessionPlan:
+        return self._session.ask(asked.query).plan(asked.epsilon)

@@ -9,6 +9,7 @@ import click
 
 from sfumato.account import Epsilon
 from sfumato.cli.command import Command
+from sfumato.cli.declared import column_words
 from sfumato.cli.meaning import unit_words
 from sfumato.cli.options import as_json, echo_json, project_argument
 from sfumato.cli.owner import owner_lines
@@ -46,10 +47,8 @@ def _check(
 
 def _words(project: Project, left: Epsilon) -> list[str]:
     schema = project.dataset.schema
-    columns = [[name, str(column)] for name, column in schema.columns]
-    releases = [
-        [a.name, str(a.plan.cost), str(a.plan.query)] for a in project.releases
-    ]
+    columns = [[name, column_words(column)] for name, column in schema.columns]
+    releases = [[a.name, str(a.plan.cost), str(a.plan.query)] for a in project.releases]
     return [
         say(N_("{file} is in order: {title}"), file=project.path.name,
             title=project.title[tongue()]),
@@ -103,7 +102,9 @@ command = Command(
         click.Option(
             ["--json-schema", "json_schema_only"],
             is_flag=True,
-            help=N_("Print the JSON schema of project files, so that editors complete."),
+            help=N_(
+                "Print the JSON schema of project files, so that editors complete."
+            ),
         ),
     ],
     about=(

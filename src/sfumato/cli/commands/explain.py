@@ -50,7 +50,10 @@ def _words(known: Odds) -> list[str]:
     heads = [say(N_("before")), say(N_("after, at most"))]
     beliefs = [[_percent(b), _percent(a)] for b, a in known.certainty]
     lines += table(heads, beliefs, right=(0, 1))
-    lines += ["", say(N_("The noise on a count of rows: a smaller ε means more of it."))]
+    lines += [
+        "",
+        say(N_("The noise on a count of rows: a smaller ε means more of it.")),
+    ]
     return [*lines, *_noise(known.epsilon)]
 
 

@@ -16,6 +16,8 @@ from sfumato.cli.tongue import say, tongue
 from sfumato.plan import Expected, Plan, Step, expected_errors
 from sfumato.project import Asked, Project, load, total_cost
 from sfumato.project.run import budget_left
+from sfumato.release import Figure
+from sfumato.release.wording import name_words
 from sfumato.words import N_
 
 __all__ = ["command"]
@@ -55,15 +57,15 @@ def _release(asked: Asked, rows: int) -> list[str]:
         say(N_("figure")),
         say(N_("cells")),
         say(N_("average error")),
-        say(
-            N_("{level} of 100 errors within"), level=f"{100 * asked.confidence:.6g}"
-        ),
+        say(N_("{level} of 100 errors within"), level=f"{100 * asked.confidence:.6g}"),
         say(N_("unit")),
     ]
     found = expected_errors(plan, rows=rows, confidence=asked.confidence)
     body = [
-        [e.name, str(cells), number(e.mean_absolute), number(e.error), unit]
-        for e, cells, unit in zip(found, _cells(plan), _units(plan), strict=True)
+        [name, str(cells), number(e.mean_absolute), number(e.error), unit]
+        for name, e, cells, unit in zip(
+            _names(plan), found, _cells(plan), _units(plan), strict=True
+        )
     ]
     noise_heads = [
         say(N_("measured")),
@@ -79,6 +81,17 @@ def _release(asked: Asked, rows: int) -> list[str]:
         *table(heads, body, right=(1, 2, 3)),
         "",
         *table(noise_heads, noise, right=(1, 2, 3)),
+    ]
+
+
+def _names(plan: Plan) -> list[str]:
+    """Name the figures as a release will."""
+    return [
+        name_words(
+            Figure(s.name, type(s).__name__.lower(), s.column, {}, 0, 0, 0),  # type: ignore[arg-type]
+            say,
+        )
+        for s in plan.query.statistics
     ]
 
 
@@ -117,7 +130,11 @@ def _name(step: Step) -> str:
 
 def _mechanism(step: Step) -> tuple[str, str, str]:
     noise = step.mechanism
-    return str(noise.cost), number(noise.sensitivity), number(float(noise.scale))
+    return (
+        number(float(noise.cost)),
+        number(noise.sensitivity),
+        number(float(noise.scale)),
+    )
 
 
 def _data(project: Project, left: Epsilon, rows: int) -> dict[str, Any]:

@@ -23,9 +23,7 @@ def _run(
 ) -> None:
     declared = load(project)
     releases = declared.chosen(only)
-    outputs = Outputs(
-        out or declared.folder, declared.formats, owner=flags["owner"]
-    )
+    outputs = Outputs(out or declared.folder, declared.formats, owner=flags["owner"])
     manner = Manner(
         lang=report_language(declared.language),
         ask=not flags["yes"],
