@@ -61,9 +61,12 @@ def carry_out(
         try:
             for release in _reporting(run, releases):
                 made.append(release)  # noqa: PERF402  kept if a later one fails
-        finally:
+        except BaseException:
             if made:
                 _write(project, made, outputs, manner.lang)
+                _tell_made(made, releases, outputs)
+            raise
+        _write(project, made, outputs, manner.lang)
         if outputs.owner:
             outputs.write_owner(run.comparisons(made), lang=manner.lang)
     return run, made
@@ -101,6 +104,14 @@ def _reporting(run: Run, releases: tuple[Asked, ...]) -> Iterator[Release]:
                 err=True,
             )
         yield next(found)
+
+
+def _tell_made(
+    made: list[Release], releases: tuple[Asked, ...], outputs: Outputs
+) -> None:
+    text = N_("{made} of {count} releases were made before this; they are in {folder}")
+    line = say(text, made=len(made), count=len(releases), folder=outputs.folder)
+    click.echo(line, err=True)
 
 
 def _write(project: Project, made: list[Release], outputs: Outputs, lang: str) -> None:

@@ -11,6 +11,7 @@ from sfumato.words import N_
 __all__ = ["column_words"]
 
 _MOST = 8  # keys on one line
+_FINE = 1 << 24  # steps; a finer grid is the default's and says nothing to a reader
 
 
 def column_words(column: Column) -> str:
@@ -32,6 +33,8 @@ def column_words(column: Column) -> str:
 
 def _number(column: Real | Integer) -> str:
     text = N_("numbers from {lower:g} to {upper:g} {unit}, step {step:g}")
+    if column.width > _FINE:
+        text = N_("numbers from {lower:g} to {upper:g} {unit}")
     if isinstance(column, Integer):
         text = N_("whole numbers from {lower:g} to {upper:g} {unit}")
     words = say(

@@ -44,6 +44,10 @@ def guard(act: Callable[[], Any]) -> int:
     except click.ClickException as error:
         _tell(_usage(error))
         return REFUSED
+    except OSError as error:
+        path = f"{error.filename}: " if error.filename else ""
+        _tell(f"{path}{error.strerror or type(error).__name__}")
+        return STOPPED
     except Exception as error:  # a traceback may quote a private cell
         if os.environ.get("SFUMATO_DEBUG"):
             raise

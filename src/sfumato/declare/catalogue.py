@@ -138,7 +138,7 @@ CATALOGUE: tuple[Entry, ...] = (
 )
 # fmt: on
 
-_BRACKET = re.compile(r"^(.*?)\s*[(\[]([^()\[\]]*)[)\]]\s*$", re.DOTALL)
+_BRACKET = re.compile(r"^(.*?)\s*[(\[（【]([^()\[\]（）【】]*)[)\]）】]\s*$", re.DOTALL)
 _UNITS = {"ug": "µg", "umol/l": "µmol/l", "uu/ml": "µu/ml", "c": "°c", "f": "°f"}
 
 

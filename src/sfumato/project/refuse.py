@@ -77,7 +77,8 @@ def _unions_once(found: list[ErrorDetails]) -> list[ErrorDetails]:
     kept: dict[tuple[int | str, ...], ErrorDetails] = {}
     for item in found:
         kept.setdefault(_keys_of(item["loc"]), item)
-    return list(kept.values())
+    # A misspelt name explains the missing one beside it, so it is told first.
+    return sorted(kept.values(), key=lambda e: e["type"] != "extra_forbidden")
 
 
 def _keys_of(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
