@@ -32,6 +32,7 @@ _MARGIN = 2.0**-42
 _MIN_POWER, _MAX_POWER = -1074, 1000
 _INT64_BITS = 63
 _FLOAT_POWER = 1024
+_MAX_PRODUCT = 1023
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,11 +116,13 @@ class Places:
 
     @classmethod
     def of(cls, values: NDArray[Any], power: int) -> Places:
-        """Place a flat array of floats or integers."""
+        """Place a flat array of floats, integers or Python numbers."""
+        if values.dtype.kind == "O":
+            return cls._of_python(values.tolist(), power)
         if values.dtype.kind in "iub":
             return cls._of_integers(values, power)
         clean = _clean(values.astype(np.float64), power)
-        scaled = np.ldexp(clean, -power)
+        scaled = _shifted(clean, -power)
         whole = np.rint(scaled)
 
         def exact(i: int) -> Fraction:
@@ -129,7 +132,7 @@ class Places:
         return cls(whole.astype(np.int64), scaled - whole, exact)
 
     @classmethod
-    def of_python(cls, values: list[float | Fraction], power: int) -> Places:
+    def _of_python(cls, values: list[float | Fraction], power: int) -> Places:
         """Place Python numbers, however large."""
         placed = [place_one(v, power) for v in values]
         whole = np.array([p[0] for p in placed], np.int64)
@@ -154,7 +157,7 @@ class Places:
         low_limit = max(-top, int(np.iinfo(values.dtype).min)) if values.size else 0
         clean = np.clip(values, low_limit, high_limit).astype(np.int64)
         low = clean & 0x7FF
-        parts = [np.ldexp(p.astype(np.float64), -power) for p in (clean - low, low)]
+        parts = [_shifted(p.astype(np.float64), -power) for p in (clean - low, low)]
         wholes = [np.rint(p) for p in parts]
         rest = (parts[0] - wholes[0]) + (parts[1] - wholes[1])
         whole = wholes[0].astype(np.int64) + wholes[1].astype(np.int64)
@@ -163,6 +166,13 @@ class Places:
             return Fraction(int(clean[i])) / Fraction(2) ** power - int(whole[i])
 
         return cls(whole, rest, exact)
+
+
+def _shifted(values: Floats, power: int) -> Floats:
+    """Return ``values * 2**power``: a product where possible, for it is faster."""
+    if power <= _MAX_PRODUCT:
+        return np.multiply(values, ldexp(1.0, power))
+    return np.ldexp(values, power)
 
 
 def _limit(power: int) -> float:
@@ -175,8 +185,11 @@ def _limit(power: int) -> float:
 def _clean(values: Floats, power: int) -> Floats:
     """Clamp to the limit; NaN, which has no place, becomes zero."""
     limit = _limit(power)
-    clean: Floats = np.nan_to_num(values, nan=0.0, posinf=limit, neginf=-limit)
-    return np.clip(clean, -limit, limit, out=clean)
+    clean: Floats = np.clip(values, -limit, limit)
+    missing = np.isnan(clean)
+    if missing.any():
+        clean[missing] = 0.0
+    return clean
 
 
 def place_one(
@@ -200,7 +213,7 @@ def finish(steps: Ints, power: int) -> Floats:
     """Return ``steps * 2**power``, correctly rounded, never infinite."""
     values = steps.astype(np.float64)
     if power + _INT64_BITS < _FLOAT_POWER:
-        return np.ldexp(values, power)
+        return _shifted(values, power)
     with np.errstate(over="ignore"):
         values = np.ldexp(values, power)
     return np.clip(values, -sys.float_info.max, sys.float_info.max, out=values)

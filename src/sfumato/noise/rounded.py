@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TypeAlias, overload
+from typing import Any, TypeAlias, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.noise import real
 from sfumato.noise.arguments import Number, Numbers, positive, real_array
-from sfumato.noise.arrays import Floats, Ints
-from sfumato.noise.grid import GridPlan, Places, finish, finish_one, grid_plan
+from sfumato.noise.arrays import Floats
+from sfumato.noise.grid import GridPlan, finish_one, grid_plan
 from sfumato.noise.stream import Stream, default
 
 __all__ = ["rounded_gaussian", "rounded_laplace"]
 
 _LawOfOne: TypeAlias = Callable[[Number, GridPlan, Stream], int]
-_LawOfMany: TypeAlias = Callable[[Places, GridPlan, Stream], Ints]
+_LawOfMany: TypeAlias = Callable[[NDArray[Any], GridPlan, Stream], Floats]
 
 
 def _plan(scale: Number, grid: Number | None) -> GridPlan:
@@ -37,17 +38,11 @@ def _release(
         values = values.item()
     if isinstance(values, (int, float, Fraction)):
         return finish_one(of_one(values, plan, source), plan.power)
-    places, shape = _places(values, plan.power)
-    return finish(of_many(places, plan, source), plan.power).reshape(shape)
-
-
-def _places(values: Numbers, power: int) -> tuple[Places, tuple[int, ...]]:
-    """Place an array, or a sequence of Python numbers without rounding them."""
     if isinstance(values, np.ndarray):
         array = real_array("values", values)
-        return Places.of(array.ravel(), power), array.shape
-    objects = np.array(values, dtype=object)
-    return Places.of_python(objects.ravel().tolist(), power), objects.shape
+    else:
+        array = np.array(values, dtype=object)
+    return of_many(array.ravel(), plan, source).reshape(array.shape)
 
 
 @overload
