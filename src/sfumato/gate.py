@@ -34,9 +34,9 @@ from sfumato.release import (
     Measurement,
     Noise,
     OwnerComparison,
-    OwnerRow,
     Receipt,
     Release,
+    compare,
 )
 from sfumato.secret import Secret
 from sfumato.words import N_
@@ -109,12 +109,7 @@ def compare_for_owner(
     truths = [
         float(t) for _, recipe in plan.answers for t in points(plan, recipe, values)
     ]
-    return OwnerComparison(
-        title=released.title,
-        question=released.question,
-        confidence=released.confidence,
-        rows=tuple(map(OwnerRow, released.figures, truths)),
-    )
+    return compare(released, truths)
 
 
 def _add_noise(step: Step, values: Sequence[int]) -> tuple[int, ...]:

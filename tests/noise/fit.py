@@ -40,7 +40,10 @@ class Verdict:
 
 def binomial_p(count, trials, chance) -> np.ndarray:
     """Two-sided p-values, doubling the smaller tail."""
-    low, high = binom.cdf(count, trials, chance), binom.sf(np.asarray(count) - 1, trials, chance)
+    low, high = (
+        binom.cdf(count, trials, chance),
+        binom.sf(np.asarray(count) - 1, trials, chance),
+    )
     return np.minimum(1.0, 2 * np.minimum(low, high))
 
 
@@ -115,12 +118,14 @@ def laplace(sample: np.ndarray, scale: float) -> Verdict:
     tilts = np.array([0.5, 1, 2, 4, 8, 16, 32, 64, 128]) / 256 / scale
     mean = float(size.mean(dtype=np.longdouble))
     return Verdict(
-        np.concatenate([
-            cells_p(sample, edges, cdf),
-            binomial_p(np.array(ones), n, np.array(chances)),
-            [binomial_p((sample >= 0).sum(), n, 1 / (1 + ratio)), pair_p(sample)],
-            sum_p(mean, n, log_moment, tilts),
-        ])
+        np.concatenate(
+            [
+                cells_p(sample, edges, cdf),
+                binomial_p(np.array(ones), n, np.array(chances)),
+                [binomial_p((sample >= 0).sum(), n, 1 / (1 + ratio)), pair_p(sample)],
+                sum_p(mean, n, log_moment, tilts),
+            ]
+        )
     )
 
 
@@ -144,11 +149,16 @@ def gaussian(sample: np.ndarray, sigma: float) -> Verdict:
     tilts = np.array([0.5, 1, 2, 4, 8, 16, 32]) / 1024
     mean = float(((sample / sigma) ** 2).mean())
     return Verdict(
-        np.concatenate([
-            cells_p(sample, edges, cdf),
-            [binomial_p((sample > 0).sum(), (sample != 0).sum(), 0.5), pair_p(sample)],
-            sum_p(mean, n, log_moment, tilts),
-        ])
+        np.concatenate(
+            [
+                cells_p(sample, edges, cdf),
+                [
+                    binomial_p((sample > 0).sum(), (sample != 0).sum(), 0.5),
+                    pair_p(sample),
+                ],
+                sum_p(mean, n, log_moment, tilts),
+            ]
+        )
     )
 
 
@@ -174,8 +184,10 @@ def normal_cdf(x: float) -> float:
 def choices(counts: np.ndarray, chances: np.ndarray) -> Verdict:
     """Test the counts of a discrete choice."""
     return Verdict(
-        np.concatenate([
-            binomial_p(counts, counts.sum(), chances),
-            tree_p(counts, chances),
-        ])
+        np.concatenate(
+            [
+                binomial_p(counts, counts.sum(), chances),
+                tree_p(counts, chances),
+            ]
+        )
     )

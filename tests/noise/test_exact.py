@@ -58,9 +58,7 @@ def test_geometric(scale):
 )
 def test_discrete_laplace(scale, split):
     """One attempt gives x with mass c exp(-|x|/t), with and without low bits apart."""
-    found, hidden = masses(
-        lambda s: exact._laplace_attempt(s, scale, split), 2.0**-14
-    )
+    found, hidden = masses(lambda s: exact._laplace_attempt(s, scale, split), 2.0**-14)
 
     c = -math.expm1(-(2**split) / scale) / 2**split / 2
     mass = of_attempts(lambda x: F(c * math.exp(-abs(x) / scale)))
@@ -90,9 +88,7 @@ def test_rounded_laplace(offset, scale):
         x = float((x - F(1, 2) - offset) / scale)
         return 0.5 * math.exp(x) if x < 0 else 1 - 0.5 * math.exp(-x)
 
-    found, hidden = masses(
-        lambda s: exact.rounded_laplace(s, offset, scale), 2.0**-14
-    )
+    found, hidden = masses(lambda s: exact.rounded_laplace(s, offset, scale), 2.0**-14)
 
     check(found, hidden, lambda n: F(below(n + 1) - below(n)))
 

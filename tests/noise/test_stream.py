@@ -21,7 +21,9 @@ def test_a_fork_takes_a_new_key():
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
-        os.write(writer, stream.words(4).tobytes() + stream.word().to_bytes(8, "little"))
+        os.write(
+            writer, stream.words(4).tobytes() + stream.word().to_bytes(8, "little")
+        )
         os._exit(0)
     os.waitpid(child, 0)
     theirs = os.read(reader, 40)
@@ -180,6 +182,8 @@ def test_only_the_stream_is_random():
     words = ("urandom", "import secrets", "import random", "np.random", "hashlib")
     folder = Path(sfumato.noise.__file__).parent
 
-    found = {p.name for p in folder.glob("*.py") if any(w in p.read_text() for w in words)}
+    found = {
+        p.name for p in folder.glob("*.py") if any(w in p.read_text() for w in words)
+    }
 
     assert found == {"stream.py"}
