@@ -122,7 +122,7 @@ def test_unusable_epsilons_are_refused(project, good, text, place):
         ("[data]", '[output]\nfolder = "a\\u0000b"\n[data]', "output.folder is no path"),
         ("[data]", "language = 'fr'\n[data]", 'language cannot be "fr"'),
         ("table.csv", 'table.parquet"\nencoding = "utf-8', "data.encoding goes with"),
-        ("[data]", "data = 3\n[x]", "data must be a table, got 3"),
+        ("[data]", "[[data]]", "data must be a table, got [{…}]"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_in_one_line_with_its_place(

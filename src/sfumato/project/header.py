@@ -84,7 +84,7 @@ def _first_line(path: Path, encoding: str) -> str:
         )()
         with path.open("rb") as file:
             return _decode_line(file.read, decoder)
-    except UnicodeDecodeError:
+    except UnicodeError:
         raise SourceError(
             N_("the header of {path} is not written in {encoding}"),
             hint=N_("declare its encoding; Chinese tables are often gb18030"),
