@@ -7,6 +7,7 @@ It says nothing about sampling: how far these rows are from other rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil, floor
 from typing import assert_never
 
 import numpy as np
@@ -60,7 +61,7 @@ def intervals(
             spread = half * draws(plan.steps[total].mechanism)
             if count is not None:
                 spread = spread + middle * draws(plan.steps[count].mechanism)
-            reach = float(np.quantile(np.abs(spread), confidence))
+            reach = _order(np.abs(spread)[None, :], ceil(confidence * DRAWS) - 1)[0]
             estimate = points(plan, recipe, values)
             return estimate - reach, estimate + reach
         case _:
@@ -95,7 +96,7 @@ def _ratio(
     else:
         rows = np.array([float(v) for v in values[count]])
         count_noise = draws(plan.steps[count].mechanism)
-    tail = (1 - confidence) / 2
+    outside = floor((1 - confidence) / 2 * DRAWS)
     low, high = np.empty(len(sums)), np.empty(len(sums))
     for start in range(0, len(sums), _CHUNK):
         part = slice(start, start + _CHUNK)
@@ -103,9 +104,15 @@ def _ratio(
         none = true_rows < 1  # no row may be left: then any mean within the bounds
         mean = middle + half * (sums[part, None] - sum_noise) / np.maximum(true_rows, 1)
         mean = np.clip(mean, lower, upper)
-        low[part] = np.quantile(np.where(none, lower, mean), tail, axis=1)
-        high[part] = np.quantile(np.where(none, upper, mean), 1 - tail, axis=1)
+        low[part] = _order(np.where(none, lower, mean), outside)
+        high[part] = _order(np.where(none, upper, mean), DRAWS - 1 - outside)
     return low, high
+
+
+def _order(outcomes: Floats, rank: int) -> Floats:
+    """Return the outcome of that rank in each row (np.quantile loads numpy.ma)."""
+    ranked: Floats = np.partition(outcomes, rank, axis=1)[:, rank]
+    return ranked
 
 
 def draws(mechanism: Mechanism) -> Floats:
