@@ -1,16 +1,44 @@
 """The project file: read exactly, refused with one clear line."""
 
 import pickle
+import tomllib
+from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
 from sfumato.errors import ProjectError
 from sfumato.project import json_schema, load, total_cost
+from sfumato.project.load import from_values
 from sfumato.project.place import place_of
+
+GOOD = """
+title = "Small"
+data = { source = "table.csv", name = "small", thousands = "'" }
+unit = { neighbours = "replace_one", size = 3 }
+budget = { epsilon = "1", ledger = "x" }
+output = { folder = "f", formats = ["csv"] }
+[columns]
+r = { type = "real", lower = 0.5, upper = 250, step = 1, missing = [0], unit = "x" }
+i = { type = "integer", lower = 0, upper = 250, complete = true }
+c = { type = "category", values = [0, "x"] }
+b = { type = "boolean", true = ["y"], false = ["n"] }
+[[releases]]
+name = "all"
+title = { en = "a", zh = "b" }
+epsilon = 0.5
+confidence = 0.9
+where = "r > 1"
+group_by = ["c", "b"]
+statistics = [
+  { count = true, weight = 2 }, { mean = "r", name = "m" }, { sum = "i" },
+  { histogram = "r", edges = [0, 100.5, 250] },
+]
+"""
 
 ODD = ["capital-gain", "血糖 值", "order", "select", 'a"b', "x.y", "1st", "O'Brien",
        "%)", "age ", "", "a\nb", "{name}", "$(x)", "\\"]  # fmt: skip
@@ -257,3 +285,45 @@ def test_titles_have_both_languages(project, good):
     found = load(project(good.replace('"Small"', '{ zh = "小" }')))
 
     assert found.title == {"en": "小", "zh": "小"}
+
+
+JUNK = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=4) | st.decimals(),
+    lambda inner: (
+        st.lists(inner, max_size=3)
+        | st.dictionaries(st.text(max_size=4), inner, max_size=3)
+    ),
+    max_leaves=4,
+)
+
+
+def places(value, path=()):
+    """Yield the path of every value inside nested lists and tables."""
+    yield path
+    items = value.items() if isinstance(value, dict) else enumerate(value)
+    for key, inner in items if isinstance(value, dict | list) else ():
+        if isinstance(inner, dict | list):
+            yield from places(inner, (*path, key))
+        else:
+            yield (*path, key)
+
+
+@given(st.data())
+@settings(max_examples=400, deadline=None)
+def test_whatever_stands_anywhere_is_loaded_or_refused_in_one_line(data):
+    """No value at any place makes the reader fail in another way."""
+    raw = tomllib.loads(GOOD, parse_float=Decimal)
+    *path, last = data.draw(st.sampled_from([p for p in places(raw) if p]))
+    holder = raw
+    for key in path:
+        holder = holder[key]
+    holder[last] = data.draw(JUNK)
+    try:
+        from_values(raw, Path("project.toml"))
+    except ProjectError as error:
+        said = error
+    else:
+        return
+
+    assert "\n" not in said.fact.replace("\\n", "")
+    assert said.hint

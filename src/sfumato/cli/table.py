@@ -8,6 +8,8 @@ from sfumato.cli.width import columns, pad
 
 __all__ = ["number", "table"]
 
+_THOUSAND, _LONG = 1e3, 1e12
+
 
 def table(
     heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()
@@ -35,7 +37,7 @@ def number(value: float) -> str:
     """Write a number with three digits that matter.
 
     Examples:
-        >>> number(12345.6), number(12.3456), number(0.00123456)
-        ('12,346', '12.3', '0.00123')
+        >>> number(12345.6), number(12.3456), number(0.00123456), number(3.2e19)
+        ('12,346', '12.3', '0.00123', '3.2e+19')
     """
-    return f"{value:,.0f}" if abs(value) >= 1000 else f"{value:.3g}"  # noqa: PLR2004
+    return f"{value:,.0f}" if _THOUSAND <= abs(value) < _LONG else f"{value:.3g}"

@@ -112,7 +112,11 @@ def load(path: str | os.PathLike[str]) -> Project:
             Nothing was read from the table and nothing was spent.
     """
     where = Path(path)
-    raw = read_toml(where)
+    return from_values(read_toml(where), where)
+
+
+def from_values(raw: dict[str, Any], where: Path) -> Project:
+    """Turn the values of the project file at `where` into declarations; see `load`."""
     try:
         file = model.ProjectFile.model_validate(raw)
     except ValidationError as error:

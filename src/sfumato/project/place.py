@@ -80,8 +80,8 @@ def shown(value: object) -> str:
     """Write a value as it stands in the file, shortened.
 
     Examples:
-        >>> shown(Decimal("0.5")), shown(True), shown("1,5")
-        ('0.5', 'true', '"1,5"')
+        >>> shown(0.5), shown(True), shown("1,5"), shown([1, 2, 3, 4])
+        ('0.5', 'true', '"1,5"', '[1, 2, 3, …]')
     """
     if isinstance(value, bool | str):
         text = json.dumps(value, ensure_ascii=False)
