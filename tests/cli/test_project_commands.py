@@ -73,6 +73,8 @@ def test_init_never_overwrites(run, refused):
         (["t.csv", "--encoding", "x"], b"a\n", "unknown encoding 'x'"),
         (["t.csv", "--separator", ",,"], b"a\n", "--separator must be one character"),
         (["t.csv", "--out", "no/such/p.toml"], b"a\n", "cannot be written"),
+        (["t.csv", "--out", "x" * 300], b"a\n", "cannot be written"),
+        (["x" * 300], None, "cannot be read"),
         (["t.xlsx"], None, "is not a text table"),
         ([], None, "TABLE is missing"),
         (["."], None, "cannot be read"),

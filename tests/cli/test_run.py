@@ -288,3 +288,58 @@ def test_a_terminal_without_chinese_is_no_failure(program, desk):
 
     assert found.returncode == 0, found.stderr
     assert "\\u03b5" in found.stdout
+
+
+@pytest.mark.parametrize("folder", ["x" * 300, "table.csv/deep", "a\0b"])
+def test_impossible_folders_are_refused_before_a_debit(refused, desk, folder):
+    """No folder name makes a run fail after it has paid."""
+    desk.project()
+
+    assert "cannot be written" in refused(*YES, "--out", folder)
+
+
+def test_paths_are_those_of_the_project_file(run, desk, monkeypatch):
+    """Table, ledger and results lie beside the project file, wherever one stands."""
+    desk.project()
+    Path("elsewhere").mkdir()
+    monkeypatch.chdir("elsewhere")
+
+    assert run("run", "../project.toml", "--yes").exit_code == 0
+    assert {"results/release.json", "project.ledger"} <= set(desk.files())
+    assert list(Path().iterdir()) == []
+
+
+def test_a_chinese_table_in_its_own_encoding(run):
+    """GB18030, Chinese names and keys, from the file to the figures."""
+    table = "编号,血糖,性别\n" + "1,6,男\n2,8,女\n" * 200
+    Path("病人.csv").write_bytes(table.encode("gb18030"))
+    Path("项目.toml").write_text(
+        'data = { source = "病人.csv", name = "病人", encoding = "gb18030" }\n'
+        'budget = { epsilon = 200 }\nlanguage = "zh"\noutput = { formats = ["json"] }\n'
+        '[columns."血糖"]\ntype = "real"\nlower = 0\nupper = 40\nstep = 0.1\n'
+        '[columns."性别"]\ntype = "category"\nvalues = ["男", "女"]\n'
+        '[[releases]]\nname = "血糖"\nepsilon = 100\ngroup_by = ["性别"]\n'
+        'statistics = [{ mean = "血糖" }]\nwhere = "血糖 < 30"\n',
+        encoding="utf-8",
+    )
+
+    result = run("run", "项目.toml", "--yes")
+
+    assert result.exit_code == 0, result.stderr
+    (made,) = json.loads(Path("results/release.json").read_text("utf-8"))["releases"]
+    assert [f["estimate"] for f in made["figures"]] == pytest.approx([6, 8], abs=0.1)
+    assert Path("项目.ledger").exists()
+
+
+def test_parquet_by_its_ending(run, desk, good):
+    """A Parquet table needs no encoding; a missing column is found in its metadata."""
+    pandas = pytest.importorskip("pandas")
+    desk.project(good.replace("table.csv", "table.parquet"))
+    frame = pandas.DataFrame({"Glucose": [120, 150] * 200, "Outcome": [0, 1] * 200})
+    frame.to_parquet("table.parquet")
+
+    assert run("check", "project.toml").exit_code == 0
+    assert run(*YES).exit_code == 0
+
+    frame[["Glucose"]].to_parquet("table.parquet")
+    assert "[SF104]" in run("check", "project.toml").stderr

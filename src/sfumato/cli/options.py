@@ -12,7 +12,15 @@ from sfumato.cli.command import Argument
 from sfumato.cli.failures import UsageFault
 from sfumato.words import N_
 
-__all__ = ["FORCE", "Whole", "as_json", "echo_json", "out", "project_argument"]
+__all__ = [
+    "FORCE",
+    "AnyPath",
+    "Whole",
+    "as_json",
+    "echo_json",
+    "out",
+    "project_argument",
+]
 
 _DIGITS = 19  # fewer fit a 64-bit integer
 
@@ -41,22 +49,34 @@ class Whole(click.ParamType):  # type: ignore[type-arg]  # not generic in click 
         )
 
 
+@final
+class AnyPath(click.Path):
+    """A path that shells complete; whether it is usable is said by who uses it."""
+
+    def convert(
+        self,
+        value: Any,
+        param: click.Parameter | None,  # noqa: ARG002  click's signature
+        ctx: click.Context | None,  # noqa: ARG002
+    ) -> Path:
+        """Take the words as they are; click's own checks trip over odd ones."""
+        return Path(value)
+
+
 def project_argument(*, required: bool = True) -> Argument:
     """Return the argument PROJECT."""
     return Argument(
         ["project"],
         required=required,
         metavar="PROJECT",
-        type=click.Path(path_type=Path),
+        type=AnyPath(),
         help=N_("The project file, such as project.toml."),
     )
 
 
 def out(text: str) -> click.Option:
     """Return the option --out, for a folder or file."""
-    return click.Option(
-        ["--out"], type=click.Path(path_type=Path), metavar="PATH", help=text
-    )
+    return click.Option(["--out"], type=AnyPath(), metavar="PATH", help=text)
 
 
 FORCE = click.Option(

@@ -55,7 +55,7 @@ class Outputs:
             ProjectError: A file exists. Nothing was spent.
         """
         for path in self.paths:
-            if path.exists() or path.is_symlink():
+            if os.path.lexists(path):  # never raises, whatever the path
                 raise ProjectError(
                     N_("{path} exists already"),
                     hint=N_("choose another folder with --out, or overwrite: --force"),
@@ -77,7 +77,8 @@ class Outputs:
 
             need("matplotlib")
             need("jinja2")
-        absent = [p for p in (self.folder, *self.folder.parents) if not p.exists()]
+        parents = (self.folder, *self.folder.parents)
+        absent = [p for p in parents if not os.path.lexists(p)]
         try:
             self._prepare()
             yield

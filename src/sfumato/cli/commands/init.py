@@ -11,7 +11,7 @@ from sfumato.cli.command import Argument, Command
 from sfumato.cli.draft import Draft, write_draft
 from sfumato.cli.failures import UsageFault
 from sfumato.cli.observe import observe
-from sfumato.cli.options import FORCE, out
+from sfumato.cli.options import FORCE, AnyPath, out
 from sfumato.cli.tongue import say, tongue
 from sfumato.errors import ProjectError, SourceError
 from sfumato.project.header import SEPARATORS, read_header, used_separator
@@ -33,7 +33,7 @@ def _init(
     force: bool,
 ) -> None:
     target = out or _FILE
-    if target.exists() and not force:
+    if os.path.lexists(target) and not force:
         raise ProjectError(
             N_("{path} exists already"),
             hint=N_("choose another file with --out, or overwrite: --force"),
@@ -60,12 +60,12 @@ def _init(
 def _save(target: Path, text: str) -> None:
     try:
         write(target, text)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise ProjectError(
             N_("{path} cannot be written: {reason}"),
             hint=N_("choose another file with --out"),
             path=str(target),
-            reason=error.strerror or type(error).__name__,
+            reason=getattr(error, "strerror", None) or str(error),
         ) from None
 
 
@@ -119,7 +119,7 @@ command = Command(
         Argument(
             ["table"],
             metavar="TABLE",
-            type=click.Path(path_type=Path),
+            type=AnyPath(),
             help=N_("A text table whose first line names the columns."),
         ),
         out(N_("The file to write. Default: project.toml.")),
