@@ -178,3 +178,20 @@ def test_plan_says_when_the_budget_is_short(run, desk, good):
     desk.project(good.replace('"0.25"', '"0.75"'))
 
     assert "run will refuse" in run("plan", "project.toml").stdout
+
+
+def test_the_owner_sees_how_the_bounds_fit(run, desk):
+    """Exact counts, marked above and below; the public summary holds none of them."""
+    desk.project(table="Glucose,Outcome\n120,0\n999,1\n0,2\n,1\n-4,x\n")
+
+    page = run("check", "project.toml", "--owner").stdout
+    data = json.loads(run("check", "project.toml", "--owner", "--json").stdout)
+
+    assert page.count("FOR THE OWNER'S EYES") == 2
+    columns = {c["name"]: c for c in data["owners_eyes_only"]["columns"]}
+    assert columns["Glucose"] | {"stored": ""} == {
+        "name": "Glucose", "stored": "", "rows": 5, "missing": 2, "below": 1, "above": 1,
+    }  # fmt: skip
+    assert columns["Outcome"]["missing"] == 2
+    assert "owners_eyes_only" not in run("check", "project.toml", "--json").stdout
+    assert "OWNER" not in run("check", "project.toml").stdout

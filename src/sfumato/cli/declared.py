@@ -43,13 +43,14 @@ def _number(column: Real | Integer) -> str:
         upper=column.upper,
         unit=column.unit,
         step=column.step,
-    ).replace(" ,", ",")
+    )
+    words = words.replace(" ,", ",").strip()  # a column may have no unit
     if column.missing:
         codes = ", ".join(f"{code:g}" for code in column.missing)
         words = say(N_("{words}; missing: {codes}"), words=words, codes=codes)
     if column.complete:
         words = say(N_("{words}; every row has one"), words=words)
-    return words.strip()
+    return words
 
 
 def _list(keys: tuple[object, ...]) -> str:

@@ -83,7 +83,7 @@ class Outputs:
             self._prepare()
             yield
         except BaseException:
-            with suppress(OSError):
+            with suppress(OSError, ValueError):
                 for path in absent:
                     path.rmdir()  # refuses a folder that holds anything
             raise

@@ -12,7 +12,7 @@ from sfumato.cli.command import Command
 from sfumato.cli.declared import column_words
 from sfumato.cli.meaning import unit_words
 from sfumato.cli.options import as_json, echo_json, project_argument
-from sfumato.cli.owner import owner_lines
+from sfumato.cli.owner import inspected, owner_data, owner_lines
 from sfumato.cli.table import table
 from sfumato.cli.tongue import say, tongue
 from sfumato.project import Project, json_schema, load, total_cost
@@ -37,12 +37,14 @@ def _check(
     check_source(declared)
     left = budget_left(declared)
     afford(declared.releases, left)
+    columns = inspected(declared) if owner else ()
     if as_json:
-        echo_json(_data(declared, left))
-    else:
-        click.echo("\n".join(_words(declared, left)))
+        private = {"owners_eyes_only": owner_data(columns)} if owner else {}
+        echo_json(_data(declared, left) | private)
+        return
+    click.echo("\n".join(_words(declared, left)))
     if owner:
-        click.echo("\n".join(["", *owner_lines(declared)]))
+        click.echo("\n".join(["", *owner_lines(columns)]))
 
 
 def _words(project: Project, left: Epsilon) -> list[str]:
