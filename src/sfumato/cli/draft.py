@@ -139,7 +139,7 @@ def _origin(entry: Entry, say: Say) -> list[str]:
             N_("{english} / {chinese}: plausible values, TO BE CONFIRMED ({source})"),
             english=entry.english,
             chinese=entry.chinese,
-            source=entry.source,
+            source=say(entry.source),
         )
     )
 

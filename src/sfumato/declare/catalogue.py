@@ -13,6 +13,8 @@ import unicodedata
 from dataclasses import dataclass
 from typing import TypeAlias, final
 
+from sfumato.words import N_
+
 __all__ = ["CATALOGUE", "Entry", "Range", "Suggestion", "suggest"]
 
 Key: TypeAlias = "str | int"
@@ -73,10 +75,10 @@ class Suggestion:
 
 
 TIETZ = "Tietz Textbook of Laboratory Medicine"
-NHANES = "CDC NHANES laboratory and examination manuals"
-WHO = "WHO STEPS surveillance manual"
-ICU = "plausibility limits usual in intensive-care registries"
-OWN = "our own judgement"
+NHANES = N_("CDC NHANES laboratory and examination manuals")
+WHO = N_("WHO STEPS surveillance manual")
+ICU = N_("plausibility limits usual in intensive-care registries")
+OWN = N_("our own judgement")
 
 R, E = Range, Entry
 

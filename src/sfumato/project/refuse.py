@@ -11,10 +11,11 @@ from pydantic_core import ErrorDetails
 from sfumato.errors import ProjectError, SfumatoError, nearest
 from sfumato.project import model
 from sfumato.project.place import PlacedError, place_of, shown
-from sfumato.words import N_
+from sfumato.words import N_, translate
 
 __all__ = ["refusal"]
 
+_MORE = N_("{advice} ({more} more in this file)")
 _COLUMNS: Mapping[str, type[BaseModel]] = {
     "real": model.RealColumn,
     "integer": model.IntegerColumn,
@@ -62,14 +63,13 @@ class _MoreError(ProjectError):
     """An error, and how many further ones there are."""
 
     def __init__(self, inner: SfumatoError, more: int) -> None:
-        super().__init__(
-            "{inner}", hint=N_("{more} more in this file"), inner=inner, more=more
-        )
-        self._inner = inner
+        super().__init__("{inner}", hint=_MORE, inner=inner, advice="", more=more)
+        self._inner, self._number = inner, more
 
     def say(self, lang: str) -> tuple[str, str]:
         fact, hint = self._inner.say(lang)
-        return fact, f"{hint} ({super().say(lang)[1]})"
+        more = translate(_MORE, lang).format(advice=hint, more=self._number)
+        return fact, more
 
 
 def _unions_once(found: list[ErrorDetails]) -> list[ErrorDetails]:
