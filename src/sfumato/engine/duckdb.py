@@ -96,7 +96,7 @@ class DuckDBEngine:
             if plan.schema != self._schema:
                 msg = "the plan is of another schema"
                 raise ValueError(msg)  # noqa: TRY301
-            if not plan.steps:
+            if not plan.parts:
                 return ()
             statement = Statement(plan, self._layout, DUCKDB)
             return statement.read(self.select(statement.sql)).exact(plan)
