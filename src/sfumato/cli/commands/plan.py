@@ -7,13 +7,13 @@ from typing import Any
 
 import click
 
-from sfumato.account import Epsilon
+from sfumato.account import Epsilon, KNorm
 from sfumato.cli.command import Command
 from sfumato.cli.meaning import unit_words
 from sfumato.cli.options import Whole, as_json, echo_json, project_argument
 from sfumato.cli.table import number, table
 from sfumato.cli.tongue import say, tongue
-from sfumato.plan import Expected, Plan, Step, expected_errors
+from sfumato.plan import Expected, Part, Plan, Step, bound, expected_errors
 from sfumato.project import Asked, Project, load, total_cost
 from sfumato.project.run import budget_left
 from sfumato.release import Figure
@@ -70,10 +70,14 @@ def _release(asked: Asked, rows: int) -> list[str]:
     noise_heads = [
         say(N_("measured")),
         "ε",
-        say(N_("sensitivity")),
-        say(N_("scale of its geometric noise")),
+        say(N_("largest change by one row")),
+        say(N_("standard deviation of its noise")),
     ]
-    noise = [[_name(s), *_mechanism(s)] for s in plan.steps]
+    noise = [
+        [_name(plan.parts[part]), *_mechanism(plan, part)]
+        for step in plan.steps
+        for part in step.parts
+    ]
     return [
         f"{asked.title[tongue()]} [{asked.name}]: ε {plan.cost}",
         f"  {plan.query}",
@@ -116,7 +120,7 @@ def _units(plan: Plan) -> list[str]:
     ]
 
 
-def _name(step: Step) -> str:
+def _name(part: Part) -> str:
     names = {
         "CountRows": N_("rows"),
         "CountValues": N_("values of {column}"),
@@ -124,17 +128,17 @@ def _name(step: Step) -> str:
         "CentredSum": N_("sum of {column}, from the middle"),
         "Bins": N_("bins of {column}"),
     }
-    column = getattr(step.aggregate, "column", "")
-    return say(names[type(step.aggregate).__name__], column=column)
+    column = getattr(part.aggregate, "column", "")
+    return say(names[type(part.aggregate).__name__], column=column)
 
 
-def _mechanism(step: Step) -> tuple[str, str, str]:
-    noise = step.mechanism
-    return (
-        number(float(noise.cost)),
-        number(noise.sensitivity),
-        number(float(noise.scale)),
-    )
+def _mechanism(plan: Plan, part: int) -> tuple[str, str, str]:
+    step = plan.step_of(part)
+    charge = number(float(step.mechanism.cost))
+    if len(step.parts) > 1:
+        charge = say(N_("{epsilon} jointly"), epsilon=charge)
+    deviation = plan.noise_of(part).variance ** 0.5
+    return charge, number(bound(plan.parts[part].aggregate)), number(deviation)
 
 
 def _data(project: Project, left: Epsilon, rows: int) -> dict[str, Any]:
@@ -163,17 +167,24 @@ def _release_data(asked: Asked, rows: int) -> dict[str, Any]:
             _figure_data(e, cells, unit)
             for e, cells, unit in zip(found, _cells(plan), _units(plan), strict=True)
         ],
-        "steps": [
+        "steps": [_step_data(plan, step) for step in plan.steps],
+    }
+
+
+def _step_data(plan: Plan, step: Step) -> dict[str, Any]:
+    joint = isinstance(step.mechanism, KNorm)
+    return {
+        "epsilon": str(step.mechanism.cost),
+        "noise": "k_norm" if joint else "geometric",
+        "scale": str(step.mechanism.scale),
+        "measures": [
             {
-                "measures": type(s.aggregate).__name__,
-                "column": getattr(s.aggregate, "column", None),
-                "epsilon": str(s.mechanism.cost),
-                "sensitivity": s.mechanism.sensitivity,
-                "noise": "geometric",
-                "scale": str(s.mechanism.scale),
-                "cells": s.cells,
+                "aggregate": type(part.aggregate).__name__,
+                "column": getattr(part.aggregate, "column", None),
+                "largest_change": bound(part.aggregate),
+                "cells": part.cells,
             }
-            for s in plan.steps
+            for part in (plan.parts[i] for i in step.parts)
         ],
     }
 
