@@ -167,16 +167,20 @@ def _line(figure: Figure, say: Say, *, last: bool = False) -> Line:
         signed(number_words(figure)[0]),
         signed(range_words(figure, say)),
         scale_unit(figure),
-        " + ".join(_noise(noise, say) for noise in figure.noise),
+        _noise_words(figure.noise, say),
     )
 
 
-def _noise(noise: Noise, say: Say) -> str:
-    law, scale = law_words(noise, say), scale_words(noise)
-    if noise.step == 1:
-        return say(N_("{law}, scale {scale}"), law=law, scale=scale)
-    step = f"{noise.step:g}"
-    return say(N_("{law}, scale {scale} × {step}"), law=law, scale=scale, step=step)
+def _noise_words(terms: Sequence[Noise], say: Say) -> str:
+    """Return laws and scales; terms of one law share its name."""
+    by_law: dict[str, list[str]] = {}
+    for term in terms:
+        step = "" if term.step == 1 else f" × {term.step:g}"
+        by_law.setdefault(law_words(term, say), []).append(scale_words(term) + step)
+    return "; ".join(
+        say(N_("{law}, scale {scale}"), law=law, scale=say(N_(" and ")).join(scales))
+        for law, scales in by_law.items()
+    )
 
 
 def blocks(rows: Sequence[Line]) -> tuple[Block, ...]:
