@@ -7,13 +7,13 @@ from typing import Any
 
 import click
 
-from sfumato.account import Epsilon
+from sfumato.account import Epsilon, KNorm
 from sfumato.cli.command import Command
 from sfumato.cli.meaning import unit_words
 from sfumato.cli.options import Whole, as_json, echo_json, project_argument
 from sfumato.cli.table import number, table
 from sfumato.cli.tongue import say, tongue
-from sfumato.plan import Expected, Plan, Step, expected_errors
+from sfumato.plan import Expected, Part, Plan, Step, bound, expected_errors
 from sfumato.project import Asked, Project, load, total_cost
 from sfumato.project.run import budget_left
 from sfumato.release import Figure
@@ -67,20 +67,13 @@ def _release(asked: Asked, rows: int) -> list[str]:
             _names(plan), found, _cells(plan), _units(plan), strict=True
         )
     ]
-    noise_heads = [
-        say(N_("measured")),
-        "ε",
-        say(N_("sensitivity")),
-        say(N_("scale of its geometric noise")),
-    ]
-    noise = [[_name(s), *_mechanism(s)] for s in plan.steps]
     return [
         f"{asked.title[tongue()]} [{asked.name}]: ε {plan.cost}",
         f"  {plan.query}",
         "",
         *table(heads, body, right=(1, 2, 3)),
         "",
-        *table(noise_heads, noise, right=(1, 2, 3)),
+        *_noise(plan),
     ]
 
 
@@ -116,25 +109,45 @@ def _units(plan: Plan) -> list[str]:
     ]
 
 
-def _name(step: Step) -> str:
+def _noise(plan: Plan) -> list[str]:
+    """Return a table of what is measured and with which noise."""
+    heads = [
+        say(N_("measured")),
+        say(N_("largest change by one row")),
+        say(N_("average noise")),
+        say(N_("law of the noise")),
+        "ε",
+    ]
+    rows = [
+        [
+            _measured(part),
+            number(bound(part.aggregate)),
+            number(plan.noise_of(i).mean_absolute_error),
+            _law(plan.step_of(i)),
+            number(float(plan.step_of(i).mechanism.cost)),
+        ]
+        for i, part in enumerate(plan.parts)
+    ]
+    return table(heads, rows, right=(1, 2, 4))
+
+
+def _measured(part: Part) -> str:
     names = {
         "CountRows": N_("rows"),
         "CountValues": N_("values of {column}"),
         "SumValues": N_("sum of {column}"),
-        "CentredSum": N_("sum of {column}, from the middle"),
+        "CentredSum": N_("centred sum of {column}"),
         "Bins": N_("bins of {column}"),
     }
-    column = getattr(step.aggregate, "column", "")
-    return say(names[type(step.aggregate).__name__], column=column)
+    column = getattr(part.aggregate, "column", "")
+    return say(names[type(part.aggregate).__name__], column=column)
 
 
-def _mechanism(step: Step) -> tuple[str, str, str]:
-    noise = step.mechanism
-    return (
-        number(float(noise.cost)),
-        number(noise.sensitivity),
-        number(float(noise.scale)),
-    )
+def _law(step: Step) -> str:
+    if isinstance(step.mechanism, KNorm):
+        text = N_("joint, for {count} together")
+        return say(text, count=len(step.parts))
+    return say(N_("two-sided geometric"))
 
 
 def _data(project: Project, left: Epsilon, rows: int) -> dict[str, Any]:
@@ -165,16 +178,24 @@ def _release_data(asked: Asked, rows: int) -> dict[str, Any]:
         ],
         "steps": [
             {
-                "measures": type(s.aggregate).__name__,
-                "column": getattr(s.aggregate, "column", None),
+                "noise": "k_norm" if isinstance(s.mechanism, KNorm) else "geometric",
                 "epsilon": str(s.mechanism.cost),
-                "sensitivity": s.mechanism.sensitivity,
-                "noise": "geometric",
                 "scale": str(s.mechanism.scale),
-                "cells": s.cells,
+                "parts": [_part_data(plan, i) for i in s.parts],
             }
             for s in plan.steps
         ],
+    }
+
+
+def _part_data(plan: Plan, place: int) -> dict[str, Any]:
+    part = plan.parts[place]
+    return {
+        "measures": type(part.aggregate).__name__,
+        "column": getattr(part.aggregate, "column", None),
+        "cells": part.cells,
+        "changed_by_one_row": bound(part.aggregate),
+        "mean_absolute_noise": plan.noise_of(place).mean_absolute_error,
     }
 
 
