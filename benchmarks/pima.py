@@ -45,7 +45,9 @@ def ours(table: dict[str, np.ndarray], unit: sf.Rows):
     import pandas as pd
 
     columns = {c: sf.Real(lo, hi, complete=True) for c, (lo, hi) in BOUNDS.items()}
-    data = sf.Dataset(pd.DataFrame(table), schema=sf.Schema(columns, unit=unit), name="pima")
+    data = sf.Dataset(
+        pd.DataFrame(table), schema=sf.Schema(columns, unit=unit), name="pima"
+    )
     ask = sf.Session(data, budget="100000").query().select(*map(sf.mean, BOUNDS))
     return lambda: [f.estimate for f in ask.release(EPSILON)]
 
@@ -106,7 +108,9 @@ def main() -> None:
     lines = [
         f"Six means of Pima (768 rows), ε = {EPSILON} per release, {options.runs} releases each.",
         "",
-        "| neighbours | release | " + " | ".join(f"RMSE {c}" for c in BOUNDS) + " | CPU ms |",
+        "| neighbours | release | "
+        + " | ".join(f"RMSE {c}" for c in BOUNDS)
+        + " | CPU ms |",
         "|---|---|" + "---|" * (len(BOUNDS) + 1),
     ]
     for neighbours, peer, mine, make in pairs:
@@ -122,7 +126,9 @@ def main() -> None:
         row = f"| {neighbours} | {peer} {metadata.version(peer)} | "
         lines.append(row + " | ".join(f"{e:.3g}" for e in other) + f" | {took:.1f} |")
         ratio = " | ".join(f"{o / e:.2f}" for e, o in zip(rmse, other, strict=True))
-        lines.append(f"| {neighbours} | {peer} / sfumato | {ratio} | {took / spent:.2f} |")
+        lines.append(
+            f"| {neighbours} | {peer} / sfumato | {ratio} | {took / spent:.2f} |"
+        )
     if hasattr(opendp, "planning"):
         lines += ["", f"Planning a request costs OpenDP {opendp.planning:.1f} s of CPU once; "
                   "its releases above exclude that, ours include planning, ledger and intervals."]  # fmt: skip

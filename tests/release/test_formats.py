@@ -116,7 +116,15 @@ def test_json_keys(release: Release) -> None:
         "group": {},
         "estimate": 12,
         "interval": [3, 21],
-        "noise": [{"law": "geometric", "scale": "4", "step": 1.0, "epsilon": "0.25"}],
+        "noise": [
+            {
+                "law": "geometric",
+                "scale": "4",
+                "step": 1.0,
+                "epsilon": "0.25",
+                "joint": 1,
+            }
+        ],
         "unit": "",
         "bin": [20.0, 40.0],
     }

@@ -124,7 +124,8 @@ class Terms:
         """Return a key cell such that one constant stands for one token."""
         cell, physical = self._slots[name]
         if isinstance(physical, Floating):
-            return self.dialect.to_double.format(x=cell)
+            x = self.dialect.to_double.format(x=cell)
+            return f"CASE WHEN {self.dialect.is_nan.format(x=x)} THEN NULL ELSE {x} END"
         if isinstance(physical, Text) and any(map(_spelled_twice, _tokens(self.schema[name]))):  # fmt: skip
             whole = self.dialect.is_whole_text.format(x=cell)
             part = self.dialect.whole_text.format(x=cell)

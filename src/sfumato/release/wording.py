@@ -30,7 +30,10 @@ _NEIGHBOURS = {
     "add_remove": N_("add or remove one row"),
     "replace_one": N_("replace one row of {size}, a public number"),
 }
-_LAWS = {"geometric": N_("two-sided geometric")}
+_LAWS = {
+    "geometric": N_("two-sided geometric"),
+    "k_norm": N_("joint noise of {joint} measurements"),
+}
 
 _LONG = 1e15  # from here on, scientific notation reads better
 _FINE = 9  # decimals, likewise
@@ -161,7 +164,8 @@ def confidence_words(confidence: float) -> str:
 
 def law_words(noise: Noise, say: Say) -> str:
     """Return the law of a noise term in words."""
-    return say(_LAWS[noise.law]) if noise.law in _LAWS else visible(noise.law)
+    known = _LAWS.get(noise.law)
+    return say(known, joint=noise.joint) if known else visible(noise.law)
 
 
 def unit_words(claim: Claim, say: Say) -> str:

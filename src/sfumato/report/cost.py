@@ -88,13 +88,17 @@ def budget(receipt: Receipt) -> Budget:
 def deviation(noise: Noise) -> str:
     """Return the standard deviation of a noise term in the figure's unit, briefly.
 
-    Two-sided geometric noise of scale s has variance ``2a / (1 - a)²``, a = exp(-1/s).
+    Two-sided geometric noise of scale s has variance ``2a / (1 - a)²``, a = exp(-1/s);
+    joint noise of d measurements ``(d + 1)(d + 2)/3 · s²``.
     """
     scale = float(exact(noise.scale) or 0)
     if scale <= 0:
         return "0"
-    a, rest = exp(-1 / scale), -expm1(-1 / scale)
-    size = noise.step * sqrt(2 * a) / rest
+    if noise.law == "k_norm":
+        size = noise.step * scale * sqrt((noise.joint + 1) * (noise.joint + 2) / 3)
+    else:
+        a, rest = exp(-1 / scale), -expm1(-1 / scale)
+        size = noise.step * sqrt(2 * a) / rest
     return f"{size:.3g}" if size < _THOUSAND else f"{size:,.0f}"
 
 

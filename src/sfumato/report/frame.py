@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from math import nan
 from typing import Any
 
 from sfumato.report.canvas import ems, fit, need
@@ -95,6 +96,15 @@ class Frame:
         """Draw a line in data coordinates."""
         style = {"solid_capstyle": "butt", "clip_on": False, **style}
         self.axes.plot(xs, ys, color=colour, linewidth=width, **style)
+
+    def whisker(self, ends: tuple[float, float], at: float, cap: float,
+                colour: str, width: float, *, upright: bool = False) -> None:  # fmt: skip
+        """Draw an error bar with its caps as one path: fewer objects, faster pages."""
+        low, high = ends
+        along = [low, high, nan, low, low, nan, high, high]
+        across = [at, at, nan, at - cap, at + cap, nan, at - cap, at + cap]
+        xs, ys = (across, along) if upright else (along, across)
+        self.line(xs, ys, colour, width)
 
     def dot(self, x: float, y: float, colour: str, size: float) -> None:
         """Draw a disc of that many pixels, whatever the scales are."""

@@ -107,11 +107,12 @@ def _column(frame: Frame, left: float, width: float, mark: Mark) -> None:
     )  # fmt: skip
     if mark.low == mark.high:
         return
-    thin = 0.7 if crowded else 1.2
-    frame.line([middle, middle], [mark.low, mark.high], INK, thin)
-    cap = 0.0 if crowded else min(_CAP * pixel, 0.3 * width)
-    for end in (mark.low, mark.high) if cap else ():
-        frame.line([middle - cap, middle + cap], [end, end], INK, thin)
+    ends = (mark.low, mark.high)
+    if crowded:
+        frame.line([middle, middle], ends, INK, 0.7)
+    else:
+        cap = min(_CAP * pixel, 0.3 * width)
+        frame.whisker(ends, middle, cap, INK, 1.2, upright=True)
 
 
 def _outline(frame: Frame, edges: Sequence[float], series: Sequence[Mark]) -> None:

@@ -183,8 +183,7 @@ def _interval(frame: Frame, mark: Mark, y: float, half: float, share: Place) -> 
     if mark.low < mark.high:
         low, high = share(mark.low), share(mark.high)
         frame.line([low, high], [y, y], FILLS[0], 5.0)
-        for end in (low, high):
-            frame.line([end, end], [y - half, y + half], POINT, 1.3)
+        frame.whisker((low, high), y, half, POINT, 1.3)
     frame.dot(x, y, POINT, 7.0)
     _truth(frame, mark, y, 1.7 * half, share)
 
@@ -195,9 +194,7 @@ def _bar(frame: Frame, mark: Mark, y: float) -> None:
         edgecolor=EDGES[mark.hue], linewidth=0.8, clip_on=False,
     )  # fmt: skip
     if mark.low < mark.high:
-        frame.line([mark.low, mark.high], [y, y], INK, 1.2)
-        for end in (mark.low, mark.high):
-            frame.line([end, end], [y - 0.15, y + 0.15], INK, 1.2)
+        frame.whisker((mark.low, mark.high), y, 0.15, INK, 1.2)
     _truth(frame, mark, y, 0.42, float)
 
 
