@@ -169,6 +169,9 @@ def test_plan_reads_no_data(run, desk):
     assert mean["rows_per_group"] == 300
     assert 0 < mean["mean_absolute_error"] < mean["error"]
     assert data["releases"][1]["figures"][0]["cells"] == 3
+    assert {p["measures"] for s in data["releases"][0]["steps"] for p in s["parts"]} == {
+        "CountRows", "CentredSum", "CountValues",
+    }  # fmt: skip
     assert sum(float(s["epsilon"]) for s in data["releases"][0]["steps"]) == 0.5
     assert set(desk.files()) == {"project.toml"}
 

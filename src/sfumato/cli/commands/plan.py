@@ -67,24 +67,13 @@ def _release(asked: Asked, rows: int) -> list[str]:
             _names(plan), found, _cells(plan), _units(plan), strict=True
         )
     ]
-    noise_heads = [
-        say(N_("measured")),
-        "ε",
-        say(N_("largest change by one row")),
-        say(N_("standard deviation of its noise")),
-    ]
-    noise = [
-        [_name(plan.parts[part]), *_mechanism(plan, part)]
-        for step in plan.steps
-        for part in step.parts
-    ]
     return [
         f"{asked.title[tongue()]} [{asked.name}]: ε {plan.cost}",
         f"  {plan.query}",
         "",
         *table(heads, body, right=(1, 2, 3)),
         "",
-        *table(noise_heads, noise, right=(1, 2, 3)),
+        *_noise(plan),
     ]
 
 
@@ -120,25 +109,45 @@ def _units(plan: Plan) -> list[str]:
     ]
 
 
-def _name(part: Part) -> str:
+def _noise(plan: Plan) -> list[str]:
+    """Return a table of what is measured and with which noise."""
+    heads = [
+        say(N_("measured")),
+        say(N_("largest change by one row")),
+        say(N_("average noise")),
+        say(N_("law of the noise")),
+        "ε",
+    ]
+    rows = [
+        [
+            _measured(part),
+            number(bound(part.aggregate)),
+            number(plan.noise_of(i).mean_absolute_error),
+            _law(plan.step_of(i)),
+            number(float(plan.step_of(i).mechanism.cost)),
+        ]
+        for i, part in enumerate(plan.parts)
+    ]
+    return table(heads, rows, right=(1, 2, 4))
+
+
+def _measured(part: Part) -> str:
     names = {
         "CountRows": N_("rows"),
         "CountValues": N_("values of {column}"),
         "SumValues": N_("sum of {column}"),
-        "CentredSum": N_("sum of {column}, from the middle"),
+        "CentredSum": N_("centred sum of {column}"),
         "Bins": N_("bins of {column}"),
     }
     column = getattr(part.aggregate, "column", "")
     return say(names[type(part.aggregate).__name__], column=column)
 
 
-def _mechanism(plan: Plan, part: int) -> tuple[str, str, str]:
-    step = plan.step_of(part)
-    charge = number(float(step.mechanism.cost))
-    if len(step.parts) > 1:
-        charge = say(N_("{epsilon} jointly"), epsilon=charge)
-    deviation = plan.noise_of(part).variance ** 0.5
-    return charge, number(bound(plan.parts[part].aggregate)), number(deviation)
+def _law(step: Step) -> str:
+    if isinstance(step.mechanism, KNorm):
+        text = N_("joint, for {count} together")
+        return say(text, count=len(step.parts))
+    return say(N_("two-sided geometric"))
 
 
 def _data(project: Project, left: Epsilon, rows: int) -> dict[str, Any]:
@@ -167,25 +176,26 @@ def _release_data(asked: Asked, rows: int) -> dict[str, Any]:
             _figure_data(e, cells, unit)
             for e, cells, unit in zip(found, _cells(plan), _units(plan), strict=True)
         ],
-        "steps": [_step_data(plan, step) for step in plan.steps],
+        "steps": [
+            {
+                "noise": "k_norm" if isinstance(s.mechanism, KNorm) else "geometric",
+                "epsilon": str(s.mechanism.cost),
+                "scale": str(s.mechanism.scale),
+                "parts": [_part_data(plan, i) for i in s.parts],
+            }
+            for s in plan.steps
+        ],
     }
 
 
-def _step_data(plan: Plan, step: Step) -> dict[str, Any]:
-    joint = isinstance(step.mechanism, KNorm)
+def _part_data(plan: Plan, place: int) -> dict[str, Any]:
+    part = plan.parts[place]
     return {
-        "epsilon": str(step.mechanism.cost),
-        "noise": "k_norm" if joint else "geometric",
-        "scale": str(step.mechanism.scale),
-        "measures": [
-            {
-                "aggregate": type(part.aggregate).__name__,
-                "column": getattr(part.aggregate, "column", None),
-                "largest_change": bound(part.aggregate),
-                "cells": part.cells,
-            }
-            for part in (plan.parts[i] for i in step.parts)
-        ],
+        "measures": type(part.aggregate).__name__,
+        "column": getattr(part.aggregate, "column", None),
+        "cells": part.cells,
+        "changed_by_one_row": bound(part.aggregate),
+        "mean_absolute_noise": plan.noise_of(place).mean_absolute_error,
     }
 
 
