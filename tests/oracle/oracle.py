@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 from sfumato.declare.schema import Schema
 from sfumato.declare.unit import Rows
@@ -86,7 +86,7 @@ class World:
         load_records(rows, self._schema).attach(self._engine._connection)
         return self._engine.run(plan).unseal()
 
-    def __enter__(self) -> World:
+    def __enter__(self) -> Self:
         """Return the world, for ``with``."""
         return self
 

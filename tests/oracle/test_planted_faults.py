@@ -4,8 +4,8 @@ import math
 from dataclasses import replace
 
 import pytest
-from oracle import World, audit
 
+from oracle import World, audit
 from sfumato.declare import query as ask
 from sfumato.declare.schema import Category, Integer, Real, Schema
 from sfumato.declare.unit import Rows

@@ -6,8 +6,8 @@ import adversary as a
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from oracle import World, audit
 
+from oracle import World, audit
 from sfumato.declare import query as ask
 from sfumato.declare.expr import col
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
