@@ -1,1 +1,122 @@
-"""Differential privacy for tables."""
+"""Differential privacy for tables: exact noise, one budget, figures to publish.
+
+The path of one question, one floor at a time::
+
+    declare → plan → ledger (debit) → engine → gate (noise) → post → release → report
+
+Names load on first use, so that ``import sfumato`` and ``sfumato --help`` stay quick.
+
+Examples:
+    >>> import sfumato as sf
+    >>> print(sf.Query().where(sf.col("Age") >= 30).select(sf.count(), sf.mean("BMI")))
+    count, mean_BMI where Age >= 30
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from sfumato.account import Epsilon, Geometric, Laplace, Odds, odds
+    from sfumato.arrays import above_threshold, choose, geometric, laplace
+    from sfumato.declare.dataset import CSV, Dataset
+    from sfumato.declare.expr import col
+    from sfumato.declare.query import Query, count, histogram, mean, sum  # noqa: A004
+    from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
+    from sfumato.declare.unit import Rows
+    from sfumato.errors import (
+        ArgumentError,
+        BudgetExceededError,
+        DeclarationError,
+        EngineError,
+        LedgerError,
+        MissingExtraError,
+        ProjectError,
+        SfumatoError,
+        SourceError,
+    )
+    from sfumato.release import Claim, Figure, OwnerComparison, Receipt, Release
+    from sfumato.session import Session
+
+__version__ = "0.1.0"
+
+_HOMES = {
+    "account": ("Epsilon", "Geometric", "Laplace", "Odds", "odds"),
+    "arrays": ("above_threshold", "choose", "geometric", "laplace"),
+    "declare.dataset": ("CSV", "Dataset"),
+    "declare.expr": ("col",),
+    "declare.query": ("Query", "count", "histogram", "mean", "sum"),
+    "declare.schema": ("Boolean", "Category", "Integer", "Real", "Schema"),
+    "declare.unit": ("Rows",),
+    "errors": (
+        "ArgumentError",
+        "BudgetExceededError",
+        "DeclarationError",
+        "EngineError",
+        "LedgerError",
+        "MissingExtraError",
+        "ProjectError",
+        "SfumatoError",
+        "SourceError",
+    ),
+    "release": ("Claim", "Figure", "OwnerComparison", "Receipt", "Release"),
+    "session": ("Session",),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = [
+    "CSV",
+    "ArgumentError",
+    "Boolean",
+    "BudgetExceededError",
+    "Category",
+    "Claim",
+    "Dataset",
+    "DeclarationError",
+    "EngineError",
+    "Epsilon",
+    "Figure",
+    "Geometric",
+    "Integer",
+    "Laplace",
+    "LedgerError",
+    "MissingExtraError",
+    "Odds",
+    "OwnerComparison",
+    "ProjectError",
+    "Query",
+    "Real",
+    "Receipt",
+    "Release",
+    "Rows",
+    "Schema",
+    "Session",
+    "SfumatoError",
+    "SourceError",
+    "above_threshold",
+    "choose",
+    "col",
+    "count",
+    "geometric",
+    "histogram",
+    "laplace",
+    "mean",
+    "odds",
+    "sum",
+]
+
+
+def __getattr__(name: str) -> Any:
+    """Load a public name from its module on first use (PEP 562)."""
+    if name not in _HOME:
+        msg = f"module 'sfumato' has no attribute {name!r}"
+        raise AttributeError(msg)
+    value = getattr(import_module(f"sfumato.{_HOME[name]}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    """List the public names for tab completion."""
+    return sorted({*globals(), *__all__})

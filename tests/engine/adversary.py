@@ -118,7 +118,7 @@ def schemas(draw, unit=ADDED_OR_REMOVED):
 
 
 @st.composite
-def conditions(draw, schema, depth=2):  # noqa: PLR0911  one per kind
+def conditions(draw, schema, depth=2):
     """Filters of every kind of node."""
     kind = draw(st.sampled_from(["compare", "in", "missing", "and", "or", "not"]))
     if depth and kind in ("and", "or", "not"):

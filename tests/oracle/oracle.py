@@ -16,14 +16,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Self, TypeAlias
 
+from sfumato.account import Geometric
 from sfumato.declare.schema import Schema
 from sfumato.declare.unit import Rows
 from sfumato.engine import Exact
 from sfumato.engine.duckdb import DuckDBEngine
 from sfumato.engine.frames import load_records
-from sfumato.plan import Aggregate, Plan
+from sfumato.noise.joint import box_level
+from sfumato.plan import Aggregate, Plan, Step, aggregate
 
 Row: TypeAlias = Mapping[str, object]
 Table: TypeAlias = Sequence[Row]
@@ -31,16 +34,21 @@ Table: TypeAlias = Sequence[Row]
 
 @dataclass(frozen=True)
 class Finding:
-    """The largest change of one step over all neighbours, and who caused it."""
+    """The largest change over all neighbours of one part or step, and who caused it.
 
-    aggregate: Aggregate
+    A part's change is in L1 against its sensitivity. A step's change is the share of
+    its charge that the change uses up, against 1: for joint noise the sum over groups
+    of the box level of the change.
+    """
+
+    aggregate: Aggregate | None
     bound: int
-    change: int
+    change: int | Fraction
     neighbour: Table
 
     @property
     def holds(self) -> bool:
-        """Whether the claimed sensitivity covers the change."""
+        """Whether the claim covers the change."""
         return self.change <= self.bound
 
 
@@ -58,18 +66,44 @@ def neighbours(rows: Table, unit: Rows, pool: Iterable[Row]) -> Iterator[Table]:
 def audit(
     plan: Plan, rows: Table, pool: Iterable[Row], exact: Callable[[Plan, Table], Exact]
 ) -> list[Finding]:
-    """Return one finding per step of the plan."""
+    """Return one finding per part and one per step of the plan."""
     here = exact(plan, rows)
-    worst: list[tuple[int, Table]] = [(0, rows)] * len(plan.steps)
+    parts: list[tuple[int, Table]] = [(0, rows)] * len(plan.parts)
+    steps: list[tuple[Fraction, Table]] = [(Fraction(0), rows)] * len(plan.steps)
     for other in neighbours(rows, plan.schema.unit, pool):
         there = exact(plan, other)
-        for i, (a, b) in enumerate(zip(here, there, strict=True)):
-            change = sum(abs(x - y) for x, y in zip(a, b, strict=True))
-            worst[i] = max(worst[i], (change, other), key=lambda pair: pair[0])
-    return [
-        Finding(step.aggregate, step.mechanism.sensitivity, change, other)
-        for step, (change, other) in zip(plan.steps, worst, strict=True)
+        moved = [
+            [x - y for x, y in zip(a, b, strict=True)]
+            for a, b in zip(here, there, strict=True)
+        ]
+        for i, change in enumerate(moved):
+            parts[i] = max(parts[i], (sum(map(abs, change)), other), key=lambda p: p[0])
+        for i, step in enumerate(plan.steps):
+            used = share(step, [moved[part] for part in step.parts])
+            steps[i] = max(steps[i], (used, other), key=lambda p: p[0])
+    unit, groups = plan.schema.unit, len(plan.groups)
+    bounds = [
+        aggregate.sensitivity(p.aggregate, unit, groups=groups) for p in plan.parts
     ]
+    return [
+        *(
+            Finding(part.aggregate, bound, *worst)
+            for part, bound, worst in zip(plan.parts, bounds, parts, strict=True)
+        ),
+        *(Finding(None, 1, *worst) for worst in steps),
+    ]
+
+
+def share(step: Step, moved: Sequence[Sequence[int]]) -> Fraction:
+    """Return the share of a step's charge that a change of its integers uses up."""
+    mechanism = step.mechanism
+    if isinstance(mechanism, Geometric):
+        return Fraction(sum(map(abs, moved[0])), mechanism.sensitivity)
+    levels = sum(
+        box_level(vector, mechanism.bounds, mechanism.resolution)
+        for vector in zip(*moved, strict=True)
+    )
+    return Fraction(levels, mechanism.rows * mechanism.resolution)
 
 
 class World:

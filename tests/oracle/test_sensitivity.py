@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle import World, audit
+from sfumato.account import KNorm
 from sfumato.declare import query as ask
 from sfumato.declare.expr import col
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
@@ -74,7 +75,7 @@ REACHED = [
     (SumValues, ADD, ("g",), ask.sum("low"), 10),
     (SumValues, ADD, (), ask.sum("full"), 20),
     (SumValues, REPLACE, (), ask.sum("low"), 15),
-    (SumValues, REPLACE, (), ask.sum("full"), 10),
+    (CentredSum, REPLACE, (), ask.sum("full"), 20),
     (SumValues, REPLACE, ("g",), ask.sum("full"), 40),
     (SumValues, ADD, (), ask.sum("b"), 1),
     (CentredSum, ADD, (), ask.mean("low"), 15),
@@ -102,6 +103,27 @@ def test_each_bound_is_reached(kind, unit, keys, statistic, bound):
     assert {f.bound for f in claims} == {bound}
     assert max(f.change for f in claims) == bound
     assert all(f.holds for f in found)
+    assert max(f.change for f in found if f.aggregate is None) == 1
+
+
+JOINT = [
+    (ADD, ()), (ADD, ("g",)), (REPLACE, ()), (REPLACE, ("g",)), (REPLACE, ("g", "b")),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("unit", "keys"), JOINT)
+def test_joint_steps_use_their_whole_charge_and_no_more(unit, keys):
+    """Several means, a sum and a count together: one row uses exactly what was paid."""
+    schema = Schema(COLUMNS, unit=unit)
+    wanted = ask.mean("low"), ask.mean("full"), ask.sum("low"), ask.count()
+    plan = make_plan(ask.Query().group_by(*keys).select(*wanted), schema, 1)
+    assert any(isinstance(s.mechanism, KNorm) for s in plan.steps)
+
+    with World(schema) as world:
+        found = [f for rows in TABLES for f in audit(plan, rows, ROWS, world.exact)]
+
+    assert all(f.holds for f in found)
+    assert max(f.change for f in found if f.aggregate is None) == 1
 
 
 def test_a_filter_makes_a_replaced_row_come_or_go():

@@ -93,7 +93,7 @@ class DuckDBEngine:
             if plan.schema != self._schema:
                 msg = "the plan is of another schema"
                 raise ValueError(msg)  # noqa: TRY301
-            if not plan.steps:
+            if not plan.parts:
                 return ()
             statement = Statement(plan, self._layout, DUCKDB)
             return statement.read(self.unprotected(statement.sql)).exact(plan)

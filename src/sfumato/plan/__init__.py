@@ -7,14 +7,17 @@ from sfumato.plan.aggregate import (
     CountRows,
     CountValues,
     SumValues,
+    bound,
     sensitivity,
 )
+from sfumato.plan.expect import Expected, expected_errors
 from sfumato.plan.lower import make_plan
 from sfumato.plan.record import (
     ByCount,
     ByRatio,
     Direct,
     Group,
+    Part,
     Plan,
     PublicSize,
     Recipe,
@@ -30,12 +33,16 @@ __all__ = [
     "CountRows",
     "CountValues",
     "Direct",
+    "Expected",
     "Group",
+    "Part",
     "Plan",
     "PublicSize",
     "Recipe",
     "Step",
     "SumValues",
+    "bound",
+    "expected_errors",
     "make_plan",
     "sensitivity",
 ]

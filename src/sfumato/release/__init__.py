@@ -1,5 +1,7 @@
 """What may leave the building, and the forms it leaves in."""
 
+from sfumato.release.formats import from_json
+from sfumato.release.owner import OwnerComparison, OwnerRow, compare
 from sfumato.release.record import (
     Claim,
     Figure,
@@ -9,4 +11,15 @@ from sfumato.release.record import (
     Release,
 )
 
-__all__ = ["Claim", "Figure", "Measurement", "Noise", "Receipt", "Release"]
+__all__ = [
+    "Claim",
+    "Figure",
+    "Measurement",
+    "Noise",
+    "OwnerComparison",
+    "OwnerRow",
+    "Receipt",
+    "Release",
+    "compare",
+    "from_json",
+]

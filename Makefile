@@ -1,0 +1,32 @@
+# Needs only python3 (3.11 or newer, with venv) and make; everything else is fetched.
+PYTHON ?= python3
+BIN := .venv/bin
+READY := .venv/.ready
+
+.PHONY: demo test check test-slow benchmarks clean
+
+demo: $(READY)  ## a private release of the Pima diabetes table in ./sfumato-demo
+	$(BIN)/sfumato demo --out sfumato-demo
+
+test: $(READY)  ## formatting, lint, types, floors and all tests
+	$(BIN)/ruff format --check src tests benchmarks
+	$(BIN)/ruff check src tests benchmarks
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-logo
+	$(BIN)/python -m pytest -q -n auto
+
+test-slow: $(READY)  ## the long statistical runs
+	$(BIN)/python -m pytest -q -m slow
+
+benchmarks: $(READY)  ## ratios against peers, in an environment of their own
+	$(PYTHON) benchmarks/run_all.py
+
+$(READY): pyproject.toml
+	$(PYTHON) -c 'import sys; sys.exit("sfumato needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet uv
+	$(BIN)/uv pip install --quiet --python $(BIN)/python --editable '.[all]' --group dev
+	touch $(READY)
+
+clean:
+	rm -rf .venv .mypy_cache .ruff_cache .pytest_cache .hypothesis sfumato-demo

@@ -1,0 +1,224 @@
+"""The gate: the one place where a private value meets noise and becomes public.
+
+Everything after it is post-processing. Nothing else unseals a `Secret`; a test of the
+source tree holds that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from itertools import pairwise, product
+from operator import add
+from typing import TypeAlias
+
+from sfumato import noise
+from sfumato.account import Epsilon, KNorm
+from sfumato.declare.query import Count, Histogram, Statistic
+from sfumato.engine import Exact
+from sfumato.errors import SfumatoError
+from sfumato.plan import (
+    Aggregate,
+    Bins,
+    ByCount,
+    ByRatio,
+    CentredSum,
+    CountRows,
+    CountValues,
+    Direct,
+    Plan,
+    Recipe,
+    Step,
+    SumValues,
+    bound,
+)
+from sfumato.post import intervals, points
+from sfumato.release import (
+    Claim,
+    Figure,
+    Measurement,
+    Noise,
+    OwnerComparison,
+    Receipt,
+    Release,
+    compare,
+)
+from sfumato.secret import Secret
+from sfumato.words import N_
+
+__all__ = ["compare_for_owner", "release"]
+
+Cell: TypeAlias = (
+    "tuple[dict[str, str | int | bool], tuple[float, float] | str | int | bool | None]"
+)
+_NAMES: dict[type[Aggregate], str] = {
+    CountRows: "count_rows",
+    CountValues: "count_values",
+    SumValues: "sum",
+    CentredSum: "centred_sum",
+    Bins: "bins",
+}
+_SMALL = Fraction(2**40)  # above it noise is drawn one by one: no 64-bit limit
+
+
+def release(
+    plan: Plan,
+    exact: Secret[Exact],
+    receipt: Receipt,
+    *,
+    title: str = "",
+    confidence: float = 0.95,
+) -> Release:
+    """Add each step's own noise to its exact integers and make the figures.
+
+    Formal guarantee: if `exact` holds the plan's aggregates, whose L1 sensitivities
+    the plan states, the result is ``plan.cost``-DP for the schema's unit and neighbour
+    relation: each step is a geometric or K-norm mechanism, steps compose by addition, and all
+    that follows is post-processing (``docs/sensitivity.md``).
+
+    Raises:
+        SfumatoError: The receipt does not pay for this very plan.
+    """
+    if Epsilon(receipt.cost) != plan.cost or receipt.plan != plan.digest:
+        raise SfumatoError(
+            N_("the receipt does not pay for this plan"),
+            hint=N_("release through a session; it debits and releases in one step"),
+        )
+    secure = noise.default().secure
+    noisy = _add_noise(plan, exact.unseal())
+    unit = plan.schema.unit
+    claim = Claim(
+        epsilon=str(plan.cost),
+        delta="0",
+        unit="row",
+        neighbours=unit.neighbours,
+        size=unit.size,
+        receipt=receipt,
+        private=secure,
+    )
+    return Release(
+        title=title or str(plan.query),
+        question=str(plan.query),
+        figures=tuple(_figures(plan, noisy, confidence)),
+        confidence=confidence,
+        claim=claim,
+        measurements=tuple(_measurement(plan, i, v) for i, v in enumerate(noisy)),
+    )
+
+
+def compare_for_owner(
+    plan: Plan, exact: Secret[Exact], released: Release
+) -> OwnerComparison:
+    """Set the true figures beside the released ones: for the owner's eyes only.
+
+    No guarantee: what is returned is private data, is marked so, and must not leave
+    the owner's desk.
+    """
+    values = exact.unseal()
+    truths = [
+        float(t) for _, recipe in plan.answers for t in points(plan, recipe, values)
+    ]
+    return compare(released, truths)
+
+
+def _add_noise(plan: Plan, exact: Exact) -> Exact:
+    """Add to every part the noise of the step it belongs to."""
+    noisy: dict[int, tuple[int, ...]] = {}
+    for step in plan.steps:
+        values = [exact[part] for part in step.parts]
+        for part, drawn, held in zip(
+            step.parts, _draw(step, len(values[0])), values, strict=True
+        ):
+            noisy[part] = tuple(map(add, held, drawn))
+    return tuple(noisy[part] for part in range(len(plan.parts)))
+
+
+def _draw(step: Step, cells: int) -> list[tuple[int, ...]]:
+    """Return fresh noise for each part of a step: one integer per cell."""
+    mechanism = step.mechanism
+    if isinstance(mechanism, KNorm):
+        bounds, scale, levels = mechanism.bounds, mechanism.scale, mechanism.resolution
+        drawn = [noise.box_noise(bounds, scale, levels) for _ in range(cells)]
+        return list(zip(*drawn, strict=True))
+    if mechanism.scale > _SMALL:
+        return [tuple(noise.discrete_laplace(mechanism.scale) for _ in range(cells))]
+    return [tuple(noise.discrete_laplace(mechanism.scale, cells).tolist())]
+
+
+def _figures(
+    plan: Plan, noisy: tuple[tuple[int, ...], ...], confidence: float
+) -> Iterator[Figure]:
+    for statistic, recipe in plan.answers:
+        estimates = points(plan, recipe, noisy)
+        low, high = intervals(plan, recipe, noisy, confidence)
+        terms = tuple(_noise(plan, part) for part in _terms(recipe))
+        unit = (
+            "" if isinstance(statistic, Count | Histogram) else _unit(plan, statistic)
+        )
+        for (group, place), e, lo, hi in zip(
+            _cells(plan, statistic), estimates, low, high, strict=True
+        ):
+            yield Figure(
+                name=statistic.name,
+                kind=type(statistic).__name__.lower(),  # type: ignore[arg-type]
+                column=statistic.column,
+                group=group,
+                estimate=float(e),
+                low=float(lo),
+                high=float(hi),
+                noise=terms,
+                unit=unit,
+                bin=place,
+            )
+
+
+def _cells(plan: Plan, statistic: Statistic) -> Iterator[Cell]:
+    """Iterate over group and bin of each figure, in the order of the integers."""
+    places: Sequence[tuple[float, float] | str | int | bool | None] = (None,)
+    if isinstance(statistic, Histogram):
+        edges = statistic.edges
+        places = list(pairwise(edges)) or getattr(
+            plan.schema[statistic.column], "values", ()
+        )
+    for keys, place in product(plan.groups, places):
+        yield dict(zip(plan.query.keys, keys, strict=True)), place
+
+
+def _terms(recipe: Recipe) -> tuple[int, ...]:
+    match recipe:
+        case Direct(part):
+            return (part,)
+        case ByRatio(total, count) | ByCount(total, count):
+            return (total,) if count is None else (total, count)
+        case _:
+            return ()
+
+
+def _measurement(plan: Plan, part: int, values: tuple[int, ...]) -> Measurement:
+    aggregate = plan.parts[part].aggregate
+    column = getattr(aggregate, "column", "")
+    name = f"{_NAMES[type(aggregate)]}({column})"
+    step = plan.step_of(part)
+    if isinstance(step.mechanism, KNorm):
+        change = bound(aggregate) * step.mechanism.rows
+    else:
+        change = step.mechanism.sensitivity
+    return Measurement(name, change, _noise(plan, part), values)
+
+
+def _noise(plan: Plan, part: int) -> Noise:
+    aggregate, step = plan.parts[part].aggregate, plan.step_of(part)
+    size = 1.0
+    if isinstance(aggregate, SumValues | CentredSum):
+        size = float(getattr(plan.schema[aggregate.column], "step", 1.0))
+        size = size / 2 if isinstance(aggregate, CentredSum) else size
+    mechanism = step.mechanism
+    if isinstance(mechanism, KNorm):
+        scale = bound(aggregate) * mechanism.rows / mechanism.cost.value
+        return Noise("k_norm", str(scale), size, str(mechanism.cost), len(step.parts))
+    return Noise("geometric", str(mechanism.scale), size, str(mechanism.cost))
+
+
+def _unit(plan: Plan, statistic: Statistic) -> str:
+    column = statistic.column
+    return str(getattr(plan.schema[column], "unit", "")) if column else ""

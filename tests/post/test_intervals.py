@@ -1,0 +1,133 @@
+"""Figures are unbiased or clamped as promised; intervals hold as often as they say."""
+
+import numpy as np
+import pytest
+from scipy.stats import binom
+
+from sfumato import (
+    Category,
+    Integer,
+    Query,
+    Real,
+    Rows,
+    Schema,
+    count,
+    histogram,
+    mean,
+)
+from sfumato import (
+    sum as total,
+)
+from sfumato.gate import _add_noise
+from sfumato.plan import CentredSum, make_plan
+from sfumato.post import intervals, points
+
+COLUMNS = {
+    "glucose": Real(0, 250, step=1),
+    "age": Integer(0, 120, complete=True),
+    "outcome": Category([0, 1]),
+}
+ADD = Schema(COLUMNS)
+FIXED = Schema(COLUMNS, unit=Rows(neighbours="replace_one", size=768))
+RUNS = 3000
+
+
+def noisy(plan, exact):
+    """Add each step's own noise, as the gate does."""
+    return _add_noise(plan, exact)
+
+
+def coverage(plan, exact, runs=RUNS, level=0.95):
+    """Return how often the interval of each statistic held the truth."""
+    recipes = plan.recipes
+    truths = [points(plan, r, exact) for r in recipes]
+    hits = np.zeros(len(recipes))
+    for _ in range(runs):
+        seen = noisy(plan, exact)
+        for i, recipe in enumerate(recipes):
+            low, high = intervals(plan, recipe, seen, level)
+            hits[i] += low[0] <= truths[i][0] <= high[0]
+    return hits / runs
+
+
+@pytest.mark.parametrize("epsilon", ["0.1", "1"])
+def test_intervals_of_one_noise_term_cover_what_they_say(epsilon):
+    """Counts, bins and sums: at least 95 %, by the exact quantile of their law."""
+    plan = make_plan(
+        Query().select(count(), histogram("outcome"), total("glucose")), ADD, epsilon
+    )
+    exact = [[768], [500, 268], [92_000]]
+
+    floor = binom.ppf(1e-9, RUNS, 0.95) / RUNS
+    assert (coverage(plan, exact) >= floor).all()
+
+
+@pytest.mark.parametrize("schema", [ADD, FIXED])
+@pytest.mark.parametrize("epsilon", ["0.2", "1"])
+def test_intervals_of_ratios_cover_what_they_say(schema, epsilon):
+    """Means and sums of two noise terms: 95 % within simulation error."""
+    plan = make_plan(
+        Query().select(mean("glucose"), mean("age"), total("age")), schema, epsilon
+    )
+    sums = {"glucose": 2 * 91_000 - 250 * 760, "age": 2 * 25_500 - 120 * 768}
+    rows = {"glucose": 760, "": 768}
+    exact = [
+        [sums[p.aggregate.column]]
+        if isinstance(p.aggregate, CentredSum)
+        else [rows[getattr(p.aggregate, "column", "")]]
+        for p in plan.parts
+    ]
+
+    found = coverage(plan, exact, runs=1500)
+
+    low, high = (
+        binom.ppf(q, 1500, p) / 1500 for q, p in ((1e-9, 0.945), (1 - 1e-9, 0.97))
+    )
+    assert (found >= low).all() and (found <= high).all()
+
+
+def test_means_stay_within_their_bounds_whatever_the_noise():
+    """BC059, BC075: even without rows the mean and its interval lie in the bounds."""
+    plan = make_plan(Query().select(mean("age")).group_by("outcome"), ADD, "0.01")
+    for _ in range(300):
+        seen = noisy(plan, [[0, 0]] * len(plan.parts))
+        mean_ = points(plan, plan.recipes[0], seen)
+        low, high = intervals(plan, plan.recipes[0], seen, 0.95)
+
+        assert ((low >= 0) & (low <= high) & (high <= 120)).all()
+        assert ((mean_ >= 0) & (mean_ <= 120)).all()
+
+
+def test_bc073_counts_are_unbiased():
+    """Raw counts may be negative: their mean over empty groups is 0."""
+    keys = Schema({"k": Category(range(50))})
+    plan = make_plan(Query().select(count()).group_by("k"), keys, 1)
+    draws = np.concatenate(
+        [points(plan, plan.recipes[0], noisy(plan, [[0] * 50])) for _ in range(200)]
+    )
+
+    assert abs(draws.mean()) < 0.1  # 7 standard errors; clamped counts give 0.43
+    assert (draws < 0).any()
+
+
+def test_a_public_size_has_no_error():
+    """Under replace-one the count of all rows is exact and so is its interval."""
+    plan = make_plan(Query().select(count()), FIXED, 1)
+
+    assert points(plan, plan.recipes[0], []) == [768]
+    assert intervals(plan, plan.recipes[0], [], 0.95) == (
+        np.array([768.0]),
+        np.array([768.0]),
+    )
+
+
+def test_figures_of_exact_integers_are_the_figures():
+    """Without noise the recipes give the true mean, sum and count."""
+    plan = make_plan(
+        Query().select(mean("glucose"), total("glucose"), count("glucose")), ADD, 1
+    )
+    cells = [100, 140, 90]
+    exact = [[sum(2 * c - 250 for c in cells)], [3]]
+
+    values = [float(points(plan, r, exact)[0]) for r in plan.recipes]
+    assert values == [110.0, 330.0, 3.0]

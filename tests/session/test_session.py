@@ -1,0 +1,345 @@
+"""The path of one question through the real engine, ledger and gate."""
+
+import copy
+import itertools
+import json
+import pickle
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sfumato as sf
+from sfumato.errors import EngineError, SfumatoError
+from sfumato.gate import release
+from sfumato.ledger import Ledger
+from sfumato.secret import Secret
+from sfumato.testing import seeded
+
+FRAME = pd.DataFrame({
+    "glucose": [120.0, 180.0, np.nan, 90.0] * 50,
+    "age": [30, 40, 50, 60] * 50,
+    "outcome": [0, 1, 0, 1] * 50,
+})  # fmt: skip
+SCHEMA = sf.Schema({
+    "glucose": sf.Real(0, 250, step=1),
+    "age": sf.Integer(0, 120, complete=True),
+    "outcome": sf.Category([0, 1]),
+})  # fmt: skip
+MUCH = "1000"  # noise is all but absent: figures can be compared with the truth
+
+
+def session(frame=FRAME, schema=SCHEMA, budget="1", **kw):
+    return sf.Session(
+        sf.Dataset(frame, schema=schema, name="t"), budget=sf.Epsilon(budget), **kw
+    )
+
+
+def test_all_figures_of_one_question():
+    """Every statistic, filtered and grouped, is the true one when ε is huge."""
+    ask = (
+        session(budget=MUCH).query().where(sf.col("age") >= 40).group_by("outcome")
+        .select(sf.count(), sf.count("glucose"), sf.mean("glucose"), sf.sum("age"),
+                sf.histogram("glucose", [0, 100, 200, 250]))
+    )  # fmt: skip
+
+    answer = ask.release(MUCH)
+
+    assert [f.name for f in answer][:2] == ["count", "count"]
+    assert answer.find("count", outcome=0).estimate == 50
+    assert answer.find("count_glucose", outcome=0).estimate == 0
+    assert answer.find("count", outcome=1).estimate == 100
+    assert answer.find("mean_glucose", outcome=1).estimate == pytest.approx(
+        135, abs=0.5
+    )
+    assert answer.find("sum_age", outcome=1).estimate == pytest.approx(5000, abs=5)
+    bins = [
+        f.estimate for f in answer if f.kind == "histogram" and f.group["outcome"] == 1
+    ]
+    assert bins == [50, 50, 0]
+    assert answer.claim.epsilon == MUCH and answer.claim.neighbours == "add_remove"
+
+
+def test_bc005_rows_values_and_mean_are_three_questions():
+    """Count of rows, count of values, mean over values."""
+    frame = pd.DataFrame({"x": [1.0, 2.0, None] * 200})
+    desk = session(frame, sf.Schema({"x": sf.Real(0, 10)}), budget=MUCH)
+
+    answer = desk.query().select(sf.count(), sf.count("x"), sf.mean("x")).release(MUCH)
+
+    assert [round(f.estimate, 2) for f in answer] == [600, 400, 1.5]
+
+
+def test_a_plan_reads_nothing_and_spends_nothing():
+    """Cost and expected errors are known before anything is spent."""
+    desk = session()
+    plan = desk.query().select(sf.count(), sf.mean("age")).plan("0.5")
+
+    assert str(plan.cost) == "0.5" and str(desk.left) == "1"
+    assert [e.name for e in plan.expected(rows=200)] == ["count", "mean_age"]
+    assert "±" in str(plan) and "at most 120" in plan.explain()
+
+
+def test_the_debit_comes_first_and_stands():
+    """An engine that fails leaves one fixed text, no cause, and the debit."""
+    desk = session()
+    plan = desk.query().select(sf.count()).plan("0.4")
+
+    class Broken:
+        def run(self, plan):
+            raise ValueError("cell 'HIV positive' of row 7")
+
+    object.__setattr__(plan._desk, "engine", Broken())
+    with pytest.raises(EngineError) as caught:
+        plan.release()
+
+    assert "HIV" not in str(caught.value) and caught.value.__cause__ is None
+    assert caught.value.__suppress_context__
+    assert str(desk.left) == "0.6"
+
+
+def test_an_exhausted_budget_answers_nothing():
+    """A refusal spends nothing and a smaller question still fits."""
+    desk = session(budget="0.5")
+    with pytest.raises(sf.BudgetExceededError):
+        desk.query().select(sf.count()).release("0.6")
+
+    desk.query().select(sf.count()).release("0.5")
+    assert desk.left.units == 0
+
+
+@pytest.mark.parametrize("epsilon", [0, "0", -1, None, float("nan"), float("inf")])
+def test_bc045_no_epsilon_switches_privacy_off(epsilon):
+    """Refused before data is read; the ledger is unchanged."""
+    desk = session()
+    with pytest.raises(sf.DeclarationError, match="epsilon"):
+        desk.query().select(sf.count()).release(epsilon)
+
+    assert desk.spent.units == 0
+
+
+@pytest.mark.parametrize("confidence", [0, 1, 2, -0.5, float("nan"), None, "0.95"])
+def test_an_unusable_confidence_spends_nothing(confidence):
+    """Checked before the debit."""
+    desk = session()
+    with pytest.raises(sf.DeclarationError, match="confidence"):
+        desk.query().select(sf.count()).release("0.5", confidence=confidence)
+
+    assert desk.spent.units == 0
+
+
+def test_bc055_the_order_of_questions_does_not_matter():
+    """Each dataset pays for its own questions, in any order."""
+    ends = set()
+    for order in itertools.permutations(range(3)):
+        a, b = (session(schema=SCHEMA) for _ in range(2))
+        asks = [a.query().select(sf.mean("age")), a.query().select(sf.sum("age")),
+                b.query().select(sf.mean("age"))]  # fmt: skip
+        for i in order:
+            asks[i].release("0.1")
+        ends.add((str(a.spent), str(b.spent)))
+
+    assert ends == {("0.2", "0.1")}
+
+
+def test_bc063_bins_come_from_declared_edges():
+    """Adding one row first renumbers nothing."""
+    schema = sf.Schema({"x": sf.Real(0, 3)})
+    ask = sf.Query().select(sf.histogram("x", [0, 1, 3]))
+    for rows, expected in (([0.5] * 100, [100, 0]), ([2.0] + [0.5] * 100, [100, 1])):
+        answer = session(pd.DataFrame({"x": rows}), schema, MUCH).ask(ask).release(MUCH)
+        assert [f.estimate for f in answer] == expected
+
+
+def test_bc077_the_last_edge_is_closed():
+    """999 belongs to the last of ten bins; an inner edge starts its bin."""
+    schema = sf.Schema({"x": sf.Integer(0, 999)})
+    edges = [*range(0, 1000, 100), 999]
+    desk = session(pd.DataFrame({"x": range(1000)}), schema, MUCH)
+
+    answer = desk.query().select(sf.histogram("x", edges)).release(MUCH)
+
+    assert [f.estimate for f in answer] == [100] * 10
+
+
+def test_bc015_declared_keys_always_appear_in_order():
+    """Absent keys come with noise around 0; undeclared cells make no key."""
+    frame = pd.DataFrame({"g": ["a"] * 100 + ["zz"]})
+    desk = session(frame, sf.Schema({"g": sf.Category(["c", "a", "b"])}), budget=MUCH)
+
+    answers = [
+        desk.query().select(sf.count()).group_by("g").release("1") for _ in range(300)
+    ]
+
+    assert {tuple(f.group["g"] for f in a) for a in answers} == {("c", "a", "b")}
+    assert abs(np.mean([a.find("count", g="b").estimate for a in answers])) < 0.6
+
+
+def test_bc017_a_tiny_table_has_one_unbiased_count():
+    """Three rows: one number each time, right on average."""
+    desk = session(FRAME.head(3), budget=MUCH)
+
+    found = [
+        desk.query().select(sf.count()).release("0.5")["count"].estimate
+        for _ in range(500)
+    ]
+
+    assert abs(np.mean(found) - 3) < 7 * 2.8 / 500**0.5
+
+
+@pytest.mark.parametrize("bound", ["1000", "1000000000000"])
+def test_bc013_the_noise_is_what_the_bounds_imply(bound):
+    """No declared row count is needed; sd is √2·U within 7 standard errors."""
+    frame = pd.DataFrame({"x": [2, 7, 2, 7], "g": list("aabb")})
+    schema = sf.Schema({"x": sf.Integer(0, int(bound)), "g": sf.Category(["a", "b"])})
+    desk = session(frame, schema, budget=MUCH)
+
+    found = [f.estimate for _ in range(250) for f in
+             desk.query().select(sf.sum("x")).group_by("g").release("1")]  # fmt: skip
+
+    assert np.std(found) == pytest.approx(2**0.5 * int(bound), rel=0.35)
+
+
+def test_bc027_sums_beyond_64_bits_are_exact():
+    """Three times 2^62 is 1.38e19, not a wrapped negative."""
+    schema = sf.Schema({"x": sf.Integer(0, 2**62 - 2**10)})
+    desk = session(pd.DataFrame({"x": [2**62] * 3}), schema, budget=MUCH)
+
+    found = desk.query().select(sf.sum("x")).release(MUCH)["sum_x"].estimate
+
+    assert found == pytest.approx(3 * 2.0**62, rel=0.05)
+
+
+def test_bc079_json_holds_no_nan():
+    """A public size is exact; everything else is finite."""
+    fixed = sf.Schema(
+        dict(SCHEMA.columns), unit=sf.Rows(neighbours="replace_one", size=200)
+    )
+    answer = (
+        session(schema=fixed).query().select(sf.count(), sf.mean("age")).release("1")
+    )
+
+    def fail(token):
+        raise AssertionError(token)
+
+    json.loads(answer.to_json(), parse_constant=fail)
+    assert (answer["count"].estimate, answer["count"].interval) == (200, (200, 200))
+    assert answer["count"].noise == ()
+
+
+def test_bc095_a_copied_session_shares_the_one_ledger():
+    """deepcopy does not double the budget; pickling is refused."""
+    desk = session()
+    twin = copy.deepcopy(desk)
+    desk.query().select(sf.count()).release("0.6")
+
+    with pytest.raises(sf.BudgetExceededError):
+        twin.query().select(sf.count()).release("0.6")
+    with pytest.raises(SfumatoError, match="pickled"):
+        pickle.dumps(desk)
+
+
+def test_a_ledger_file_outlives_the_session(tmp_path):
+    """A second session continues the same budget."""
+    path = tmp_path / "t.ledger"
+    session(ledger=path).query().select(sf.count()).release("0.7")
+
+    assert str(session(ledger=path).left) == "0.3"
+
+
+def test_a_wrong_table_leaves_no_ledger_behind(tmp_path):
+    """The table is opened before the ledger is created."""
+    path = tmp_path / "t.ledger"
+    with pytest.raises(sf.SourceError):
+        session(pd.DataFrame({"other": [1]}), ledger=path)
+
+    assert not path.exists()
+
+
+def test_releases_of_one_plan_keep_one_order():
+    """Names, groups and bins are the same whatever the data."""
+    ask = (
+        sf.Query()
+        .group_by("outcome")
+        .select(sf.count(), sf.histogram("age", [0, 60, 120]))
+    )
+    shapes = set()
+    for frame in (FRAME, FRAME.head(0), FRAME.sample(frac=1, random_state=1)):
+        answer = session(frame).ask(ask).release("0.5")
+        shapes.add(tuple((f.name, tuple(f.group.items()), f.bin) for f in answer))
+
+    assert len(shapes) == 1
+
+
+def test_a_seed_replays_and_is_marked():
+    """BC093: equal bytes for equal seeds, and the claim says NOT PRIVATE."""
+    texts = []
+    for _ in range(2):
+        desk = session()
+        with seeded(5):
+            answer = desk.query().select(sf.count(), sf.mean("age")).release("0.5")
+        texts.append([(f.estimate, f.interval) for f in answer])
+        assert not answer.claim.private
+
+    assert texts[0] == texts[1]
+    assert desk.query().select(sf.count()).release("0.5").claim.private
+
+
+def test_the_gate_wants_the_right_receipt():
+    """A receipt for another plan or amount does not open the gate."""
+    desk = session()
+    plan = desk.query().select(sf.count()).plan("0.5").plan
+    book = Ledger(None, dataset="t", cap=sf.Epsilon("1"))
+    for receipt in (book.debit(sf.Epsilon("0.4"), plan=plan.digest),
+                    book.debit(sf.Epsilon("0.5"), plan="other")):  # fmt: skip
+        with pytest.raises(SfumatoError, match="does not pay"):
+            release(plan, Secret(((200,),)), receipt)
+
+
+def test_each_step_gets_its_own_noise(monkeypatch):
+    """The gate asks for every step's own law, in order, and adds what it gets."""
+    asked = []
+
+    def echo(scale, size):
+        asked.append(scale)
+        return np.full(size, 7)
+
+    def box(bounds, scale, resolution):
+        asked.append((bounds, scale, resolution))
+        return tuple(range(100, 100 + len(bounds)))
+
+    ask = session().query().select(sf.mean("glucose"), sf.histogram("outcome"))
+    plan = ask.plan("0.5").plan
+    receipt = Ledger(None, dataset="t", cap=sf.Epsilon("1")).debit(
+        plan.cost, plan=plan.digest
+    )
+    monkeypatch.setattr("sfumato.noise.discrete_laplace", echo)
+    monkeypatch.setattr("sfumato.noise.box_noise", box)
+
+    answer = release(plan, Secret(((10,), (20,), (30, 40))), receipt)
+
+    joint, bins = (s.mechanism for s in plan.steps)
+    assert asked == [(joint.bounds, joint.scale, joint.resolution), bins.scale]
+    assert [m.values for m in answer.measurements] == [(110,), (121,), (37, 47)]
+
+
+def test_the_owner_sees_truth_and_nobody_else():
+    """The comparison holds true figures, hides them in its repr and costs nothing."""
+    desk = session()
+    plan = desk.query().select(sf.count(), sf.mean("age")).plan("0.5")
+    answer = plan.release()
+
+    seen = plan.compare_for_owner(answer)
+
+    assert [row.truth for row in seen.rows] == [200, 45]
+    assert "NEVER FOR PUBLICATION" in repr(seen) and "200" not in repr(seen)
+    assert str(desk.left) == "0.5"
+
+
+def test_describe_and_repr_show_public_facts_only():
+    """Nothing of the rows is shown."""
+    desk = session()
+
+    for text in (desk.describe(), repr(desk), repr(desk.query().select(sf.count()))):
+        assert "200" not in text and "120.0, 180" not in text
+    assert "left 1" in desk.describe()
