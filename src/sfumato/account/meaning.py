@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, tanh
+from math import ceil, exp, floor, log10, tanh
 
 from sfumato.account.loss import Epsilon
 from sfumato.amount import Amount
 
-__all__ = ["Odds", "odds"]
+__all__ = ["Odds", "odds", "upper_percent"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,3 +62,15 @@ def odds(epsilon: Amount | Epsilon) -> Odds:
         min(factor * alarms, 1 - exp(-e) * (1 - alarms)),
         tanh(e / 2),
     )
+
+
+def upper_percent(share: float) -> str:
+    """Render an upper bound in per cent with three digits, rounded up.
+
+    Examples:
+        >>> upper_percent(0.62246), upper_percent(0.5), upper_percent(0.01638)
+        ('62.3', '50', '1.64')
+    """
+    percent = 100 * share
+    step = 10.0 ** max(0, 2 - floor(log10(percent)))
+    return f"{ceil(round(percent * step, 6)) / step:g}"
