@@ -11,7 +11,7 @@ def test_a_half_is_explained_in_odds(run):
 
     assert "by at most 1.65" in page.replace("\n", " ")
     assert "about 62" in page.replace("\n", " ")
-    assert "62.2 %" in page
+    assert "62.3 %" in page
     assert "8.24" in page
 
 
