@@ -30,7 +30,9 @@ MUCH = "1000"  # noise is all but absent: figures can be compared with the truth
 
 
 def session(frame=FRAME, schema=SCHEMA, budget="1", **kw):
-    return sf.Session(sf.Dataset(frame, schema=schema, name="t"), budget=sf.Epsilon(budget), **kw)
+    return sf.Session(
+        sf.Dataset(frame, schema=schema, name="t"), budget=sf.Epsilon(budget), **kw
+    )
 
 
 def test_all_figures_of_one_question():
@@ -47,9 +49,13 @@ def test_all_figures_of_one_question():
     assert answer.find("count", outcome=0).estimate == 50
     assert answer.find("count_glucose", outcome=0).estimate == 0
     assert answer.find("count", outcome=1).estimate == 100
-    assert answer.find("mean_glucose", outcome=1).estimate == pytest.approx(135, abs=0.5)
+    assert answer.find("mean_glucose", outcome=1).estimate == pytest.approx(
+        135, abs=0.5
+    )
     assert answer.find("sum_age", outcome=1).estimate == pytest.approx(5000, abs=5)
-    bins = [f.estimate for f in answer if f.kind == "histogram" and f.group["outcome"] == 1]
+    bins = [
+        f.estimate for f in answer if f.kind == "histogram" and f.group["outcome"] == 1
+    ]
     assert bins == [50, 50, 0]
     assert answer.claim.epsilon == MUCH and answer.claim.neighbours == "add_remove"
 
@@ -71,7 +77,7 @@ def test_a_plan_reads_nothing_and_spends_nothing():
 
     assert str(plan.cost) == "0.5" and str(desk.left) == "1"
     assert [e.name for e in plan.expected(rows=200)] == ["count", "mean_age"]
-    assert "±" in str(plan) and "sensitivity 120" in plan.explain()
+    assert "±" in str(plan) and "at most 120" in plan.explain()
 
 
 def test_the_debit_comes_first_and_stands():
@@ -161,7 +167,9 @@ def test_bc015_declared_keys_always_appear_in_order():
     frame = pd.DataFrame({"g": ["a"] * 100 + ["zz"]})
     desk = session(frame, sf.Schema({"g": sf.Category(["c", "a", "b"])}), budget=MUCH)
 
-    answers = [desk.query().select(sf.count()).group_by("g").release("1") for _ in range(300)]
+    answers = [
+        desk.query().select(sf.count()).group_by("g").release("1") for _ in range(300)
+    ]
 
     assert {tuple(f.group["g"] for f in a) for a in answers} == {("c", "a", "b")}
     assert abs(np.mean([a.find("count", g="b").estimate for a in answers])) < 0.6
@@ -171,7 +179,10 @@ def test_bc017_a_tiny_table_has_one_unbiased_count():
     """Three rows: one number each time, right on average."""
     desk = session(FRAME.head(3), budget=MUCH)
 
-    found = [desk.query().select(sf.count()).release("0.5")["count"].estimate for _ in range(500)]
+    found = [
+        desk.query().select(sf.count()).release("0.5")["count"].estimate
+        for _ in range(500)
+    ]
 
     assert abs(np.mean(found) - 3) < 7 * 2.8 / 500**0.5
 
@@ -201,8 +212,12 @@ def test_bc027_sums_beyond_64_bits_are_exact():
 
 def test_bc079_json_holds_no_nan():
     """A public size is exact; everything else is finite."""
-    fixed = sf.Schema(dict(SCHEMA.columns), unit=sf.Rows(neighbours="replace_one", size=200))
-    answer = session(schema=fixed).query().select(sf.count(), sf.mean("age")).release("1")
+    fixed = sf.Schema(
+        dict(SCHEMA.columns), unit=sf.Rows(neighbours="replace_one", size=200)
+    )
+    answer = (
+        session(schema=fixed).query().select(sf.count(), sf.mean("age")).release("1")
+    )
 
     def fail(token):
         raise AssertionError(token)
@@ -243,7 +258,11 @@ def test_a_wrong_table_leaves_no_ledger_behind(tmp_path):
 
 def test_releases_of_one_plan_keep_one_order():
     """Names, groups and bins are the same whatever the data."""
-    ask = sf.Query().group_by("outcome").select(sf.count(), sf.histogram("age", [0, 60, 120]))
+    ask = (
+        sf.Query()
+        .group_by("outcome")
+        .select(sf.count(), sf.histogram("age", [0, 60, 120]))
+    )
     shapes = set()
     for frame in (FRAME, FRAME.head(0), FRAME.sample(frac=1, random_state=1)):
         answer = session(frame).ask(ask).release("0.5")
@@ -278,21 +297,30 @@ def test_the_gate_wants_the_right_receipt():
 
 
 def test_each_step_gets_its_own_noise(monkeypatch):
-    """The gate asks for every step's own scale, in order, and adds what it gets."""
+    """The gate asks for every step's own law, in order, and adds what it gets."""
     asked = []
 
     def echo(scale, size):
         asked.append(scale)
         return np.full(size, 7)
 
-    plan = session().query().select(sf.mean("glucose"), sf.sum("age")).plan("0.5").plan
-    receipt = Ledger(None, dataset="t", cap=sf.Epsilon("1")).debit(plan.cost, plan=plan.digest)
+    def box(bounds, scale, resolution):
+        asked.append((bounds, scale, resolution))
+        return tuple(range(100, 100 + len(bounds)))
+
+    ask = session().query().select(sf.mean("glucose"), sf.histogram("outcome"))
+    plan = ask.plan("0.5").plan
+    receipt = Ledger(None, dataset="t", cap=sf.Epsilon("1")).debit(
+        plan.cost, plan=plan.digest
+    )
     monkeypatch.setattr("sfumato.noise.discrete_laplace", echo)
+    monkeypatch.setattr("sfumato.noise.box_noise", box)
 
-    answer = release(plan, Secret(((10,), (20,), (30,))), receipt)
+    answer = release(plan, Secret(((10,), (20,), (30, 40))), receipt)
 
-    assert asked[:3] == [s.mechanism.scale for s in plan.steps]
-    assert [m.values for m in answer.measurements] == [(17,), (27,), (37,)]
+    joint, bins = (s.mechanism for s in plan.steps)
+    assert asked == [(joint.bounds, joint.scale, joint.resolution), bins.scale]
+    assert [m.values for m in answer.measurements] == [(110,), (121,), (37, 47)]
 
 
 def test_the_owner_sees_truth_and_nobody_else():
@@ -304,7 +332,7 @@ def test_the_owner_sees_truth_and_nobody_else():
     seen = plan.compare_for_owner(answer)
 
     assert [row.truth for row in seen.rows] == [200, 45]
-    assert "NOT PRIVATE" in repr(seen) and "200" not in repr(seen)
+    assert "NEVER FOR PUBLICATION" in repr(seen) and "200" not in repr(seen)
     assert str(desk.left) == "0.5"
 
 

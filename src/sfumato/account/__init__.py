@@ -24,6 +24,7 @@ from sfumato.account.budget import (
 )
 from sfumato.account.cost import charge, make_gaussian, make_geometric, make_laplace
 from sfumato.account.gaussian import Gaussian, gaussian_batch
+from sfumato.account.joint import Coordinate, KNorm
 from sfumato.account.loss import PICO, Epsilon, apportion
 from sfumato.account.meaning import Odds, odds
 from sfumato.account.mechanism import Geometric, Laplace, Mechanism, read_sensitivity
@@ -37,9 +38,11 @@ __all__ = [
     "ZCDP",
     "ApproxDP",
     "Budget",
+    "Coordinate",
     "Epsilon",
     "Gaussian",
     "Geometric",
+    "KNorm",
     "Laplace",
     "LargeDeltaWarning",
     "Loss",

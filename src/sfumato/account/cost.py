@@ -7,7 +7,7 @@ Gaussian, L2 sensitivity Δ             Δ²/2σ²
 Laplace, ε = Δ/b                       ε + e^(-ε) - 1
 geometric, a = 1/scale, ε = a·Δ        ε - (1 - e^(-ε))·a/sinh(a)
 exponential mechanism                  ε²/8
-any other ε-DP mechanism               ε·tanh(ε/2)
+any other ε-DP mechanism (K-norm, …)   ε·tanh(ε/2)
 =====================================  ==========================================
 
 For Δ = 1 the geometric cost *is* the worst case of pure ε: charging it as Laplace
@@ -25,6 +25,7 @@ from typing import TypeAlias, assert_never
 from sfumato.account.budget import Loss, Measure
 from sfumato.account.convert import largest
 from sfumato.account.gaussian import Gaussian, Law
+from sfumato.account.joint import KNorm
 from sfumato.account.loss import PICO, Epsilon
 from sfumato.account.mechanism import Geometric, Laplace
 from sfumato.account.precise import DIGITS, decimal, digits
@@ -45,7 +46,7 @@ __all__ = [
     "pure_rho",
 ]
 
-Charged: TypeAlias = Laplace | Geometric | Gaussian | Selection | Epsilon
+Charged: TypeAlias = Laplace | Geometric | KNorm | Gaussian | Selection | Epsilon
 _SLACK = Fraction(1, 10**20)  # of one unit: computed values err by 1e-38 units at most
 
 
@@ -97,6 +98,8 @@ def _rho(mechanism: Charged) -> int:
         case Selection():
             if mechanism.law == "exponential":
                 return -(-(mechanism.cost.units**2) // (8 * PICO))
+            return pure_rho(mechanism.cost)
+        case KNorm():
             return pure_rho(mechanism.cost)
         case Epsilon():
             return pure_rho(mechanism)

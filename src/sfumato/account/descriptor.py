@@ -15,6 +15,7 @@ from typing import TypeAlias, assert_never
 
 from sfumato.account.cost import Charged, charge
 from sfumato.account.gaussian import Gaussian
+from sfumato.account.joint import KNorm
 from sfumato.account.loss import PICO, Epsilon
 from sfumato.account.mechanism import Geometric, Laplace
 from sfumato.account.selection import Selection
@@ -51,6 +52,8 @@ def describe(mechanism: Charged, *, count: int = 1) -> Descriptor:
             }
         case Selection():
             found = _entry(mechanism.law, mechanism.sensitivity, rate=mechanism.rate)
+        case KNorm():
+            found = {"kind": "k_norm", "epsilon": str(mechanism.cost)}
         case Epsilon():
             found = {"kind": "pure", "epsilon": str(mechanism)}
         case _:
@@ -118,6 +121,7 @@ def read_descriptors(entries: Iterable[Mapping[str, object]]) -> Spent:
     ``gaussian``                        ``squared_sensitivity``, ``variance``
     ``discrete_gaussian``               the same; only its ρ is used
     ``pure``, ``randomised_response``   ``epsilon``
+    ``k_norm``                          ``epsilon``; as ``pure``
     ``permute_and_flip``                ``sensitivity``, ``rate``; as ``pure``
     ``exponential``                     the same; as ``pure``
     ``zcdp``                            ``rho``
@@ -159,7 +163,7 @@ def _add(spent: Spent, entry: Mapping[str, object]) -> None:
             spent.gaussian += times * _gaussian(entry)
         case "discrete_gaussian":
             spent.concentrated += times * _gaussian(entry)
-        case "pure" | "randomised_response":
+        case "pure" | "randomised_response" | "k_norm":
             spent.pure[_number(entry, "epsilon")] += times
         case "permute_and_flip" | "exponential":
             loss = 2 * _number(entry, "sensitivity") * _number(entry, "rate")

@@ -4,13 +4,23 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
+from math import sqrt
 from typing import TypeAlias
 
 import numpy as np
 
 from sfumato.noise.arrays import Ints
 
-__all__ = ["NONE", "Attempt", "Exact", "Where", "fill_accepted", "in_chunks", "moved"]
+__all__ = [
+    "NONE",
+    "Attempt",
+    "Exact",
+    "Where",
+    "fill_accepted",
+    "fill_in_order",
+    "in_chunks",
+    "moved",
+]
 
 Exact: TypeAlias = Callable[[int], Fraction]
 """The exact parameter of an element."""
@@ -35,6 +45,31 @@ def fill_accepted(count: int, attempt: Attempt) -> Ints:
         still = attempt(again, rejected)
         out[rejected] = again
         rejected = rejected[still]
+    return out
+
+
+def fill_in_order(count: int, chance: float, length: int, attempt: Attempt) -> Ints:
+    """Keep the first `count` accepted of independent attempts of one common law.
+
+    Which attempts are accepted does not depend on the values of those that are, so
+    stopping at the first `count` of them leaves the law as it is.
+
+    Args:
+        count: Number of draws.
+        chance: About how likely an attempt is to be accepted; any value is correct.
+        length: How many draws to finish at a time.
+        attempt: Makes the attempts.
+    """
+    out = np.empty(count, np.int64)
+    done = 0
+    while done < count:
+        missing = min(count - done, length)
+        tries = min(int(missing / chance + 3 * sqrt(missing)) + 8, length)
+        batch = np.empty(tries, np.int64)
+        rejected = attempt(batch, slice(0, tries))
+        kept = np.delete(batch, rejected)[:missing]
+        out[done : done + len(kept)] = kept
+        done += len(kept)
     return out
 
 

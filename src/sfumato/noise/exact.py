@@ -34,6 +34,9 @@ __all__ = [
 ]
 
 
+_GUARD = 8
+
+
 class LazyUniform:
     """A uniform real U in [0, 1), read bit by bit as decisions need it.
 
@@ -58,7 +61,7 @@ class LazyUniform:
         """Decide ``U < exp(-num/den)`` exactly, reading more bits while it is open.
 
         The decision ends with probability 1: after n bits it is open with probability
-        at most ``3 * 2**-n``.
+        at most ``2**(1 - n)``.
 
         Args:
             num: Numerator; at or below zero the answer is yes.
@@ -67,10 +70,10 @@ class LazyUniform:
         if num <= 0:
             return True
         while True:
-            low, high = exp_bounds(num, den, self.length)
-            if self.prefix < low:
+            low, high = exp_bounds(num, den, self.length + _GUARD)
+            if (self.prefix + 1) << _GUARD <= low:
                 return True
-            if self.prefix >= high:
+            if self.prefix << _GUARD >= high:
                 return False
             self.extend()
 
@@ -183,13 +186,19 @@ def discrete_gaussian(source: Source, variance: Fraction) -> int:
     Source: Canonne, Kamath and Steinke, "The discrete Gaussian for differential
     privacy" (2020), Algorithm 3.
     """
-    scale = proposal_scale(variance)
     while True:
-        value = _laplace_attempt(source, Fraction(scale), 0)
-        if value is None:
-            continue
-        if keeps_proposal(LazyUniform(source), abs(value), variance, scale):
+        value = _gaussian_attempt(source, variance)
+        if value is not None:
             return value
+
+
+def _gaussian_attempt(source: Source, variance: Fraction) -> int | None:
+    scale = proposal_scale(variance)
+    value = _laplace_attempt(source, Fraction(scale), 0)
+    if value is None:
+        return None
+    kept = keeps_proposal(LazyUniform(source), abs(value), variance, scale)
+    return value if kept else None
 
 
 def rounded_step(
@@ -229,29 +238,30 @@ def half_normal_accepts(first: LazyUniform, second: LazyUniform) -> bool:
     """
     while True:
         low, high = _squared_gap(first)
-        places = 2 * first.length + 1
+        denominator = 1 << (2 * (first.length + _GUARD) + 1)
+        places = second.length + _GUARD
         if high is not None:
-            sure, _ = exp_bounds(high, 1 << places, second.length)
-            if second.prefix < sure:
+            sure, _ = exp_bounds(high, denominator, places)
+            if (second.prefix + 1) << _GUARD <= sure:
                 return True
-        _, sure_not = exp_bounds(low, 1 << places, second.length)
-        if second.prefix >= sure_not:
+        _, sure_not = exp_bounds(low, denominator, places)
+        if second.prefix << _GUARD >= sure_not:
             return False
         first.extend()
         second.extend()
 
 
 def _squared_gap(uniform: LazyUniform) -> tuple[int, int | None]:
-    """Bound ``(-ln U - 1)**2 * 4**length``; no upper bound while U may be zero."""
-    places = uniform.length
+    """Bound ``(-ln U - 1)**2 * 4**(length + 8)``, from above only if U is not zero."""
+    length, places = uniform.length, uniform.length + _GUARD
     one = 1 << places
     two_low, two_high = ln_bounds(2, places)
     _, ln_high = ln_bounds(uniform.prefix + 1, places)
-    low = places * two_low - ln_high - one
+    low = length * two_low - ln_high - one
     if not uniform.prefix:
         return max(low, 0) ** 2, None
     ln_low, _ = ln_bounds(uniform.prefix, places)
-    high = places * two_high - ln_low - one
+    high = length * two_high - ln_low - one
     nearest = 0 if low <= 0 <= high else min(abs(low), abs(high))
     return nearest**2, max(abs(low), abs(high)) ** 2
 
@@ -259,7 +269,16 @@ def _squared_gap(uniform: LazyUniform) -> tuple[int, int | None]:
 def rounded_gaussian(source: Source, offset: Fraction, scale: Fraction) -> int:
     """Return ``floor(offset + 1/2 + scale * Z)``, Z exact standard normal."""
     while True:
-        negative = source.bits(1)
-        first = LazyUniform(source)
-        if half_normal_accepts(first, LazyUniform(source)):
-            return rounded_step(first, negative, offset, scale)
+        step = _rounded_gaussian_attempt(source, offset, scale)
+        if step is not None:
+            return step
+
+
+def _rounded_gaussian_attempt(
+    source: Source, offset: Fraction, scale: Fraction
+) -> int | None:
+    negative = source.bits(1)
+    first = LazyUniform(source)
+    if not half_normal_accepts(first, LazyUniform(source)):
+        return None
+    return rounded_step(first, negative, offset, scale)

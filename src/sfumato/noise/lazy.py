@@ -16,12 +16,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import isqrt, sqrt
+from math import exp, isqrt, sqrt
 
 import numpy as np
 
 from sfumato.noise.arrays import Floats, Ints, Words
-from sfumato.noise.attempts import Exact, Where, fill_accepted, in_chunks, moved
+from sfumato.noise.attempts import (
+    Exact,
+    Where,
+    fill_accepted,
+    fill_in_order,
+    in_chunks,
+    moved,
+)
 from sfumato.noise.coins import below_exp
 from sfumato.noise.exact import LazyUniform, geometric
 from sfumato.noise.filters import (
@@ -45,6 +52,8 @@ __all__ = [
 
 SPLIT_ABOVE = 20
 _SMALLEST_FACTOR = 1 / 32
+_SMALLEST_SIGMA = 2.0**-100
+_GAUSSIAN_CHANCE = 0.65
 _MARGIN = 2.0**-43
 _COIN_BITS = 16
 _ALL_ONES = (1 << _COIN_BITS) - 1
@@ -113,6 +122,11 @@ def discrete_laplace(count: int, scales: Scales, stream: Stream) -> Ints:
     P(X = x) is proportional to ``exp(-|x|/t)``. A magnitude above ``2**63 - 1``, which
     has probability below ``exp(-512)`` for t < 2**54, is returned as ``2**63 - 1``.
     """
+    if isinstance(scales.factor, float):
+        chance = (1 + exp(-1 / scales.factor)) / 2
+        return fill_in_order(
+            count, chance, CHUNK, lambda out, _: _laplace_chunk(out, scales, stream)
+        )
 
     def attempt(out: Ints, where: Where) -> Ints:
         here = scales.part(where)
@@ -240,9 +254,6 @@ class Variances:
         )
 
 
-_SMALLEST_SIGMA = 2.0**-100
-
-
 def variance_of_each(values: Floats, fractions: Sequence[Fraction] | None) -> Variances:
     """Use one variance per element: positive floats below 2**107, shape ``(n,)``."""
     sigma = np.maximum(np.sqrt(values), _SMALLEST_SIGMA)
@@ -261,6 +272,13 @@ def discrete_gaussian(count: int, variances: Variances, stream: Stream) -> Ints:
     P(X = x) is proportional to ``exp(-x**2 / (2 * variance))``: Laplace proposals kept
     by the coin of Canonne, Kamath and Steinke (2020), Algorithm 3.
     """
+    if isinstance(variances.slope, float):
+        return fill_in_order(
+            count,
+            _GAUSSIAN_CHANCE,
+            CHUNK,
+            lambda out, _: _gaussian_chunk(out, variances, stream),
+        )
 
     def attempt(out: Ints, where: Where) -> Ints:
         here = variances.part(where)

@@ -14,17 +14,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from fractions import Fraction
+from math import sqrt
+from typing import Any, TypeAlias
 
 import numpy as np
+from numpy.typing import NDArray
 
-from sfumato.noise.arrays import Bools, Floats, Ints, Words
-from sfumato.noise.attempts import (
-    NONE,
-    Where,
-    fill_accepted,
-    in_chunks,
-    moved,
-)
+from sfumato.noise.arrays import Bools, Floats, Words
 from sfumato.noise.exact import LazyUniform, half_normal_accepts, rounded_step
 from sfumato.noise.filters import (
     CHUNK,
@@ -42,50 +38,50 @@ from sfumato.noise.stream import Stream
 __all__ = ["gaussian", "gaussian_one", "laplace", "laplace_one"]
 
 _WORD = 2.0**-64
-_FAR = 1 << 62
+_FAR = 1 << 51
+_CHANCE = 0.76
 
 
-def laplace(places: Places, plan: GridPlan, stream: Stream) -> Ints:
-    """Return ``floor(x/g + 1/2 + L/g)`` for each place, L exact Laplace."""
-    return _each_chunk(places, plan, stream, _laplace_chunk)
+def laplace(values: NDArray[Any], plan: GridPlan, stream: Stream) -> Floats:
+    """Return ``g * floor(x/g + 1/2 + L/g)`` for each value, L exact Laplace.
+
+    Args:
+        values: Floats or integers, shape ``(n,)``.
+        plan: The scale and the grid.
+        stream: Source of random bits.
+    """
+    return _each_chunk(values, plan, stream, _laplace_steps)
 
 
-def gaussian(places: Places, plan: GridPlan, stream: Stream) -> Ints:
-    """Return ``floor(x/g + 1/2 + Z/g)`` for each place, Z exact normal."""
-    return _each_chunk(places, plan, stream, _gaussian_chunk)
+def gaussian(values: NDArray[Any], plan: GridPlan, stream: Stream) -> Floats:
+    """Return ``g * floor(x/g + 1/2 + Z/g)`` for each value, Z exact normal."""
+    return _each_chunk(values, plan, stream, _gaussian_steps)
 
 
-_Chunk = Callable[[Ints, Places, GridPlan, Stream], Ints]
+_Steps: TypeAlias = Callable[[Places, GridPlan, Stream], Floats]
 
 
-def _each_chunk(places: Places, plan: GridPlan, stream: Stream, chunk: _Chunk) -> Ints:
-    def attempt(out: Ints, where: Where) -> Ints:
-        here = _part(places, where)
-
-        def one(part_out: Ints, part: Where) -> Ints:
-            return chunk(part_out, _part(here, part), plan, stream)
-
-        return in_chunks(out, CHUNK, one)
-
-    steps = fill_accepted(len(places.rest), attempt)
-    steps += places.whole
-    return steps
+def _each_chunk(
+    values: NDArray[Any], plan: GridPlan, stream: Stream, noisy_rest: _Steps
+) -> Floats:
+    out = np.empty(len(values))
+    for start in range(0, len(values), CHUNK):
+        part = slice(start, start + CHUNK)
+        places = Places.of(values[part], plan.power)
+        out[part] = places.finish(noisy_rest(places, plan, stream), plan.power)
+    return out
 
 
-def _part(places: Places, where: Where) -> Places:
-    return Places(places.whole[where], places.rest[where], moved(places.exact, where))
-
-
-def _laplace_chunk(out: Ints, places: Places, plan: GridPlan, stream: Stream) -> Ints:
+def _laplace_steps(places: Places, plan: GridPlan, stream: Stream) -> Floats:
     work = scratch()
-    words = stream.fill(work.words[: len(out)])
-    middle = np.bitwise_or(words, np.uint64(1), out=work.more_words[: len(out)])
-    size = neglog(middle, work)
-    unsure = _round(out, words, size, places, plan)
+    m = len(places.rest)
+    words = stream.fill(work.words[:m])
+    middle = np.bitwise_or(words, np.uint64(1), out=work.more_words[:m])
+    steps, unsure = _round(words, neglog(middle, work), places, plan)
     for i in np.flatnonzero(unsure).tolist():
         uniform = LazyUniform(stream, int(words[i]) >> 1, 63)
-        out[i] = _exact_step(uniform, int(words[i]), places.exact(i), plan)
-    return NONE
+        steps[i] = _exact_step(uniform, int(words[i]), places.exact(i), plan)
+    return steps
 
 
 def _exact_step(
@@ -96,9 +92,9 @@ def _exact_step(
 
 
 def _round(
-    out: Ints, words: Words, size: Floats, places: Places, plan: GridPlan
-) -> Bools:
-    """Put floor(rest + 1/2 +- factor * size) into `out`; return where it is unsure.
+    words: Words, size: Floats, places: Places, plan: GridPlan
+) -> tuple[Floats, Bools]:
+    """Return floor(rest + 1/2 +- factor * size), and where that is unsure.
 
     The last bit of a word is the sign of its noise.
     """
@@ -109,32 +105,52 @@ def _round(
     value += places.rest
     value += 0.5
     whole = np.floor(value)
-    np.copyto(out, whole, casting="unsafe")
     value -= whole
     value -= 0.5
     np.abs(value, out=value)
     unsure: Bools = value > 0.5 - plan.margin
     unsure |= words < np.uint64(SMALLEST_WORD)
-    return unsure
+    return whole, unsure
 
 
-def _gaussian_chunk(out: Ints, places: Places, plan: GridPlan, stream: Stream) -> Ints:
-    """Attempt one half-normal for each place; return the rejected positions."""
-    work = scratch()
-    m = len(out)
-    words, coins = stream.fill(work.words[:m]), stream.words(m)
-    middle = np.bitwise_or(words, np.uint64(1), out=work.more_words[:m])
-    size = neglog(middle, work)
-    kept, read = _half_normals(words, coins, size, stream)
-    unsure = _round(out, words, size, places, plan) & kept
+def _gaussian_steps(places: Places, plan: GridPlan, stream: Stream) -> Floats:
+    words, size, read = _half_normals(len(places.rest), stream)
+    steps, unsure = _round(words, size, places, plan)
     unsure[list(read)] = True
-    for i in np.flatnonzero(unsure & kept).tolist():
+    for i in np.flatnonzero(unsure).tolist():
         uniform = read.get(i) or LazyUniform(stream, int(words[i]) >> 1, 63)
-        out[i] = _exact_step(uniform, int(words[i]), places.exact(i), plan)
-    return np.flatnonzero(~kept)
+        steps[i] = _exact_step(uniform, int(words[i]), places.exact(i), plan)
+    return steps
 
 
 def _half_normals(
+    count: int, stream: Stream
+) -> tuple[Words, Floats, Mapping[int, LazyUniform]]:
+    """Return words with their half-normals, and the uniforms that were read further.
+
+    As in `attempts.fill_in_order`, the first `count` accepted attempts are kept.
+    """
+    parts: list[tuple[Words, Floats]] = []
+    read: dict[int, LazyUniform] = {}
+    done = 0
+    while done < count:
+        missing = count - done
+        tries = min(int(missing / _CHANCE + 3 * sqrt(missing)) + 8, CHUNK)
+        words, coins = stream.words(tries), stream.words(tries)
+        size = neglog(words | np.uint64(1), scratch())
+        kept, read_here = _accept(words, coins, size, stream)
+        index = np.flatnonzero(kept)[:missing]
+        for i in read_here.keys() & set(index.tolist() if read_here else ()):
+            read[done + int(np.searchsorted(index, i))] = read_here[i]
+        parts.append((words[index], size[index]))
+        done += len(index)
+    if len(parts) == 1:
+        return *parts[0], read
+    words, size = (np.concatenate(p) for p in zip(*parts, strict=True))
+    return words, size, read
+
+
+def _accept(
     words: Words, coins: Words, size: Floats, stream: Stream
 ) -> tuple[Bools, Mapping[int, LazyUniform]]:
     """Return which exponentials are kept, and the uniforms that were read further."""

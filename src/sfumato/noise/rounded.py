@@ -4,20 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from fractions import Fraction
-from typing import TypeAlias, overload
+from typing import Any, TypeAlias, overload
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.noise import real
 from sfumato.noise.arguments import Number, Numbers, positive, real_array
-from sfumato.noise.arrays import Floats, Ints
-from sfumato.noise.grid import GridPlan, Places, finish, finish_one, grid_plan
+from sfumato.noise.arrays import Floats
+from sfumato.noise.grid import GridPlan, finish_one, grid_plan
 from sfumato.noise.stream import Stream, default
 
 __all__ = ["rounded_gaussian", "rounded_laplace"]
 
 _LawOfOne: TypeAlias = Callable[[Number, GridPlan, Stream], int]
-_LawOfMany: TypeAlias = Callable[[Places, GridPlan, Stream], Ints]
+_LawOfMany: TypeAlias = Callable[[NDArray[Any], GridPlan, Stream], Floats]
 
 
 def _plan(scale: Number, grid: Number | None) -> GridPlan:
@@ -37,17 +38,22 @@ def _release(
         values = values.item()
     if isinstance(values, (int, float, Fraction)):
         return finish_one(of_one(values, plan, source), plan.power)
-    places, shape = _places(values, plan.power)
-    return finish(of_many(places, plan, source), plan.power).reshape(shape)
+    array = _array(values)
+    if array.dtype == object:
+        flat = [finish_one(of_one(v, plan, source), plan.power) for v in array.ravel()]
+        return np.array(flat, np.float64).reshape(array.shape)
+    return of_many(array.ravel(), plan, source).reshape(array.shape)
 
 
-def _places(values: Numbers, power: int) -> tuple[Places, tuple[int, ...]]:
-    """Place an array, or a sequence of Python numbers without rounding them."""
+def _array(values: Numbers) -> NDArray[Any]:
+    """Return an array that holds each number exactly, of dtype object if need be."""
     if isinstance(values, np.ndarray):
         array = real_array("values", values)
-        return Places.of(array.ravel(), power), array.shape
+        return array.astype(object) if array.dtype == np.uint64 else array
     objects = np.array(values, dtype=object)
-    return Places.of_python(objects.ravel().tolist(), power), objects.shape
+    if all(isinstance(v, float) for v in objects.ravel()):
+        return objects.astype(np.float64)
+    return objects
 
 
 @overload
@@ -79,8 +85,8 @@ def rounded_laplace(
     Laplace noise. A function of L1 sensitivity D is released with D/scale-differential
     privacy, in any dimension and for any grid. Proof: ``docs/proofs/rounded-reals.md``.
 
-    It is total: no value raises an error. NaN counts as 0, values beyond ``2**61``
-    grid steps are clamped there, results beyond double precision are clamped to it.
+    It is total: no value raises an error. NaN counts as 0, values beyond ``2**1023``
+    grid steps and results beyond double precision are clamped there.
 
     Args:
         values: A number or an array of floats or integers, any shape.

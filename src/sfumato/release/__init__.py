@@ -1,6 +1,7 @@
 """What may leave the building, and the forms it leaves in."""
 
-from sfumato.release.owner import OwnerComparison, OwnerRow
+from sfumato.release.formats import from_json
+from sfumato.release.owner import OwnerComparison, OwnerRow, compare
 from sfumato.release.record import (
     Claim,
     Figure,
@@ -19,4 +20,6 @@ __all__ = [
     "OwnerRow",
     "Receipt",
     "Release",
+    "compare",
+    "from_json",
 ]

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
-from typing import Any, Literal, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
 
 __all__ = ["Claim", "Figure", "Group", "Measurement", "Noise", "Receipt", "Release"]
 
@@ -22,16 +27,20 @@ class Noise:
     """The law of one noise term, in the unit of the figure.
 
     Attributes:
-        law: ``"geometric"`` (two-sided, on integers) today.
-        scale: Its scale, as an exact fraction or decimal text, in grid steps.
+        law: ``"geometric"`` (two-sided, on integers, on its own) or ``"k_norm"`` (drawn
+            jointly with other measurements, uniform in a box of random size).
+        scale: Its scale, as an exact fraction or decimal text, in grid steps: worst
+            change over ε.
         step: Size of one grid step in the figure's unit.
-        epsilon: Its share of the charge, as exact decimal text.
+        epsilon: Its charge, as exact decimal text; shared by all that are joint.
+        joint: How many measurements share the noise and its charge; 1 when alone.
     """
 
     law: str
     scale: str
     step: float
     epsilon: str
+    joint: int = 1
 
 
 @final
@@ -55,13 +64,24 @@ class Figure:
     name: str
     kind: Kind
     column: str | None
-    group: Group
+    group: Group = field(hash=False)
     estimate: float
     low: float
     high: float
     noise: tuple[Noise, ...] = ()
     unit: str = ""
     bin: tuple[float, float] | str | int | bool | None = None
+
+    def __post_init__(self) -> None:
+        """Keep an own copy of the group, so that nobody can change it later."""
+        object.__setattr__(self, "group", MappingProxyType(dict(self.group)))
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """Pickle and copy by parts; a read-only mapping cannot be pickled."""
+        parts = (getattr(self, f) for f in self.__slots__)
+        return Figure, tuple(
+            dict(p) if isinstance(p, MappingProxyType) else p for p in parts
+        )
 
     @property
     def interval(self) -> tuple[float, float]:
@@ -194,3 +214,81 @@ class Release:
             ):
                 return figure
         raise KeyError((name, group) if group else name)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return plain lists and dicts: the fields of ``release.json``."""
+        from sfumato.release import formats
+
+        return formats.to_dict(self)
+
+    def to_json(self) -> str:
+        """Return the release as JSON; `sfumato.release.from_json` reads it back."""
+        from sfumato.release import formats
+
+        return formats.to_json(self)
+
+    def to_csv(self) -> str:
+        """Return one row per figure; a text that a spreadsheet would run gets a ``'``."""
+        from sfumato.release import formats
+
+        return formats.to_csv(self)
+
+    def to_pandas(self) -> pd.DataFrame:
+        """Return one row per figure as a pandas data frame.
+
+        Raises:
+            MissingExtraError: pandas is not installed.
+        """
+        from sfumato.release import formats
+
+        return formats.to_pandas(self)
+
+    def to_polars(self) -> pl.DataFrame:
+        """Return one row per figure as a polars data frame.
+
+        Raises:
+            MissingExtraError: polars is not installed.
+        """
+        from sfumato.release import formats
+
+        return formats.to_polars(self)
+
+    def plot(self, *, lang: str | None = None) -> Any:
+        """Return a matplotlib figure of all figures with their intervals.
+
+        Args:
+            lang: ``"en"`` or ``"zh"``; default: the language of the locale.
+
+        Raises:
+            MissingExtraError: matplotlib is not installed.
+        """
+        from sfumato.release import files
+
+        return files.report().plot(self, lang=lang)
+
+    def save(self, path: str | os.PathLike[str], *, lang: str | None = None) -> None:
+        """Write the release to a ``.json``, ``.csv`` or ``.html`` file, whole or not at all.
+
+        Args:
+            path: Where to; the ending names the format. A file there is replaced.
+            lang: Language of the HTML page; default: that of the locale.
+
+        Raises:
+            ArgumentError: Another ending.
+            MissingExtraError: The page needs matplotlib and Jinja2.
+        """
+        from sfumato.release import files
+
+        files.save(self, path, lang=lang)
+
+    def __str__(self) -> str:
+        """Render an aligned table and the claim, in the language of the locale."""
+        from sfumato.release import show
+
+        return show.to_text(self)
+
+    def _repr_html_(self) -> str:
+        """Render a compact table and the claim for notebooks."""
+        from sfumato.release import show
+
+        return show.to_snippet(self)

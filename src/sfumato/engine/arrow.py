@@ -1,0 +1,94 @@
+"""polars and Arrow tables, scanned in place through the Arrow C stream interface.
+
+The interface needs no pyarrow. It also keeps filters inside the database: pushed into
+Arrow they would compare NaN by other rules.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, final
+
+from sfumato.declare.schema import Schema
+from sfumato.engine.columns import PLACE, encode
+from sfumato.engine.table import Table, declared_positions
+
+if TYPE_CHECKING:
+    import polars as pl
+    import pyarrow as pa  # type: ignore[import-untyped]
+
+__all__ = ["load_arrow", "load_polars"]
+
+# polars types that a database cannot take from the stream as they are.
+_BY_CELL = ("Float16", "Int128", "Null", "Object", "UInt128")
+
+
+def load_polars(frame: pl.DataFrame | pl.LazyFrame, schema: Schema) -> Table:
+    """Take the declared columns without a copy; a lazy frame is computed first.
+
+    Raises:
+        SourceError: A declared column is missing, or a lazy frame cannot be computed.
+    """
+    import polars as pl
+
+    names = frame.collect_schema().names()
+    positions = declared_positions(schema, names)
+    # By position, because polars reads some names, such as "^a$", as patterns.
+    chosen = frame.select(
+        pl.nth(place).alias(f"c{i}") for i, place in enumerate(positions)
+    )
+    table = chosen.collect() if isinstance(chosen, pl.LazyFrame) else chosen
+    columns, places = [], set()
+    for i, name in enumerate(schema):
+        series = table.to_series(i)
+        if series.dtype.base_type().__name__ in _BY_CELL:
+            array = encode(series.to_list(), schema[name])
+            if array.dtype == PLACE:
+                places.add(i)
+                array = array.view("int32")
+            series = pl.Series(f"c{i}", array)
+        columns.append(series)
+    stored = tuple(str(table.to_series(i).dtype) for i, _ in enumerate(schema))
+    return _stream(pl.DataFrame(columns), stored, frozenset(places))
+
+
+def load_arrow(table: pa.Table | pa.RecordBatch, schema: Schema) -> Table:
+    """Take the declared columns of a pyarrow table without a copy.
+
+    Raises:
+        SourceError: A declared column is missing, or its name stands twice.
+    """
+    import pyarrow as pa
+
+    names = table.schema.names
+    columns, places = [], set()
+    for i, (name, place) in enumerate(
+        zip(schema, declared_positions(schema, names), strict=True)
+    ):
+        column = table.column(place)
+        if pa.types.is_float16(column.type):
+            column = column.cast(pa.float32())
+        elif pa.types.is_decimal256(column.type):
+            array = encode(column.to_pylist(), schema[name])
+            if array.dtype == PLACE:
+                places.add(i)
+                array = array.view("int32")
+            column = pa.array(array)
+        columns.append(column)
+    stored = tuple(str(table.schema.field(p).type) for p in declared_positions(schema, names))  # fmt: skip
+    chosen = pa.table(columns, names=[f"c{i}" for i, _ in enumerate(columns)])
+    return _stream(chosen, stored, frozenset(places))
+
+
+def _stream(table: Any, stored: tuple[str, ...], places: frozenset[int]) -> Table:
+    return Table(lambda c: c.register("source", _Stream(table)), places, stored)
+
+
+@final
+class _Stream:
+    """Offers a table through the Arrow C stream interface and hides all else of it."""
+
+    def __init__(self, table: Any) -> None:
+        self._table = table
+
+    def __arrow_c_stream__(self, requested_schema: object = None) -> object:
+        return self._table.__arrow_c_stream__(requested_schema)

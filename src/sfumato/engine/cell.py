@@ -1,0 +1,118 @@
+"""How one cell is read: the single rule that every engine follows.
+
+Every function here is total: it has an answer for each Python object, and none of them
+raises or looks at another row. The rule in words is ``docs/missing-values.md``.
+"""
+
+from __future__ import annotations
+
+import re
+from decimal import Decimal
+from math import floor, inf, isnan
+
+from sfumato.declare.schema import Boolean, Category, Number, token
+
+__all__ = ["as_double", "clamped", "grid_number", "key_index", "number", "plain"]
+
+_BLANK = " \t\n\r\v\f"
+_NUMERAL = re.compile(
+    r"[+-]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII
+)
+
+
+def plain(cell: object) -> object:
+    """Unwrap a numpy scalar to the Python value that it holds.
+
+    Examples:
+        >>> import numpy as np
+        >>> plain(np.int64(2)), plain(np.bool_(True)), plain("2")
+        (2, True, '2')
+    """
+    if type(cell).__module__ != "numpy":
+        return cell
+    unwrap = getattr(cell, "item", None)
+    try:
+        return cell if unwrap is None else unwrap()
+    except Exception:  # noqa: BLE001  an array inside a cell is no number and no text
+        return None
+
+
+def as_double(value: float | Decimal) -> float:
+    """Return the nearest double; beyond the largest one, the infinity of that sign.
+
+    Examples:
+        >>> as_double(-(10**400)), as_double(2**53 + 1)
+        (-inf, 9007199254740992.0)
+    """
+    try:
+        return float(value)
+    except OverflowError:
+        return inf if value > 0 else -inf
+
+
+def number(cell: object, missing: tuple[float, ...] = ()) -> float | None:
+    """Read a cell of a number column; none when it is missing.
+
+    Args:
+        cell: Any object. Text counts when, without blanks around it, it is a plain
+            decimal numeral in ASCII digits.
+        missing: The declared codes, compared as doubles.
+
+    Examples:
+        >>> number(" 1.5e2 "), number(True), number(float("-inf"))
+        (150.0, 1.0, -inf)
+        >>> [number(x) for x in ("1,234", "1_000", "１２", "n/a", "", "inf", None)]
+        [None, None, None, None, None, None, None]
+        >>> number("0.0", missing=(0.0,)) is None
+        True
+    """
+    cell = plain(cell)
+    value: float | None = None
+    if isinstance(cell, int | float):
+        value = as_double(cell)
+    elif isinstance(cell, str):
+        text = cell.strip(_BLANK)
+        value = float(text) if _NUMERAL.fullmatch(text) else None
+    elif isinstance(cell, Decimal) and not cell.is_nan():
+        value = as_double(cell)
+    return None if value is None or isnan(value) or value in missing else value
+
+
+def clamped(value: float, column: Number) -> float:
+    """Return the value moved into the column's bounds."""
+    if value <= column.lower:
+        return column.lower
+    return min(column.upper, value)
+
+
+def grid_number(value: float, column: Number) -> int:
+    """Return ``floor(x / step + 1/2)`` of the clamped value, within [first, last].
+
+    Both operations are IEEE 754 double operations, in this order, on every engine.
+
+    Examples:
+        >>> from sfumato.declare.schema import Real
+        >>> [grid_number(x, Real(0, 10, step=1)) for x in (-1e308, 0.5, 2.5, 1e308)]
+        [0, 1, 3, 10]
+    """
+    if value <= column.lower:
+        return column.first
+    if value >= column.upper:
+        return column.last
+    return min(max(floor(value / column.step + 0.5), column.first), column.last)
+
+
+def key_index(cell: object, column: Category | Boolean) -> int | None:
+    """Return the place of a cell among the declared keys; none when it is missing.
+
+    Examples:
+        >>> key_index(2.0, Category(["A", 2])), key_index("a", Category(["A"]))
+        (1, None)
+        >>> key_index("yes", Boolean(true="yes", false="no"))
+        1
+    """
+    text = token(plain(cell))
+    if isinstance(column, Boolean):
+        return 1 if text in column.true else 0 if text in column.false else None
+    # Only a text can equal a token, so a missing token finds no place.
+    return column.tokens.index(text) if text in column.tokens else None

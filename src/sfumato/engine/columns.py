@@ -1,0 +1,75 @@
+"""Cells of any kind → arrays that a database reads without interpreting cells."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from math import nan
+from typing import Any, TypeAlias, assert_never
+
+import numpy as np
+
+from sfumato.declare.schema import Boolean, Category, Column, Integer, Real, token
+from sfumato.engine.cell import number, plain
+from sfumato.engine.table import Table
+
+__all__ = ["PLACE", "Array", "cell_reader", "encode", "look_up", "of_arrays", "pack"]
+
+Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+
+PLACE = np.dtype([("place", np.int32)])
+"""The type of a column of places; it has a name of its own, because a 32-bit integer
+column of a frame holds cells and not places."""
+
+
+def cell_reader(column: Column) -> Callable[[object], float]:
+    """Return the total function from a cell to a number (NaN) or a place (-1).
+
+    Missing codes stay numbers here; each scan tells them apart.
+
+    Examples:
+        >>> list(map(cell_reader(Category(["F", "M"])), ["M", "F", "f", None]))
+        [1, 0, -1, -1]
+    """
+    places: dict[str | None, int]
+    match column:
+        case Real() | Integer():
+            return _read_number
+        case Boolean(true, false):
+            places = {**dict.fromkeys(true, 1), **dict.fromkeys(false, 0)}
+        case Category():
+            places = {text: i for i, text in enumerate(column.tokens)}
+        case _:
+            assert_never(column)
+    return lambda cell: places.get(token(plain(cell)), -1)  # none is no key
+
+
+def _read_number(cell: object) -> float:
+    value = number(cell)
+    return nan if value is None else value
+
+
+def encode(cells: Iterable[object], column: Column) -> Array:
+    """Return doubles with NaN for missing, or places with -1 for missing."""
+    return pack(map(cell_reader(column), cells), column)
+
+
+def pack(values: Iterable[float], column: Column) -> Array:
+    """Return the array of what `cell_reader` returned for each cell."""
+    if isinstance(column, Category | Boolean):
+        return np.fromiter(values, dtype=np.int32).view(PLACE)
+    return np.fromiter(values, dtype=np.float64)
+
+
+def look_up(codes: Array, values: Iterable[object], column: Column) -> Array:
+    """Return `encode` of a dictionary-encoded column, whose code -1 means missing."""
+    table = encode([*values, None], column)  # the last entry is what -1 points at
+    return table[codes]
+
+
+def of_arrays(arrays: Sequence[Array], stored: Sequence[str]) -> Table:
+    """Return the table of these columns, which share the arrays' memory."""
+    places = frozenset(i for i, a in enumerate(arrays) if a.dtype == PLACE)
+    named = {
+        f"c{i}": a.view(np.int32) if i in places else a for i, a in enumerate(arrays)
+    }
+    return Table(lambda c: c.register("source", named), places, tuple(stored))

@@ -1,0 +1,81 @@
+"""What differs between databases, as one table of templates; all else is shared."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import final
+
+__all__ = ["DUCKDB", "Dialect"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Dialect:
+    """The primitives of one database; ``{x}`` stands for an expression.
+
+    A template may be used only if it is total: no cell makes it raise or overflow.
+    `to_int64` is applied to clamped doubles only, whose range is known beforehand.
+    """
+
+    name: str
+    double: str
+    int64: str
+    int128: str
+    text: str
+    nul: str
+    null_double: str
+    null_text: str
+    to_double: str
+    truth_to_double: str
+    to_int64: str
+    to_int128: str
+    is_nan: str
+    floor: str
+    is_whole_text: str
+    whole_text: str
+    sum_text: str
+    count_text: str
+    grouping: str
+
+    def constant(self, value: float) -> str:
+        """Return a double constant: its shortest text, read by the database."""
+        return self.double.format(x=repr(float(value)))
+
+    def integer(self, value: int) -> str:
+        """Return an integer constant of 64 bits, or of 128 where it needs them."""
+        fits = -(1 << 63) <= value < 1 << 63
+        return (self.int64 if fits else self.int128).format(x=value)
+
+    def string(self, value: str) -> str | None:
+        """Return a text constant; none for text that no database cell can hold."""
+        try:
+            value.encode()
+        except UnicodeEncodeError:  # a lone surrogate
+            return None
+        parts = (self.text.format(x=p.replace("'", "''")) for p in value.split("\0"))
+        # Drivers cut a statement at U+0000, so it never stands in the text itself.
+        return f"({f' || {self.nul} || '.join(parts)})" if "\0" in value else next(parts)  # fmt: skip
+
+
+DUCKDB = Dialect(
+    name="duckdb",
+    double="CAST('{x}' AS DOUBLE)",
+    int64="CAST('{x}' AS BIGINT)",
+    int128="CAST('{x}' AS HUGEINT)",
+    text="'{x}'",
+    nul="chr(0)",
+    null_double="CAST(NULL AS DOUBLE)",
+    null_text="CAST(NULL AS VARCHAR)",
+    to_double="CAST({x} AS DOUBLE)",
+    truth_to_double="CAST({x} AS DOUBLE)",
+    to_int64="CAST({x} AS BIGINT)",
+    to_int128="CAST({x} AS HUGEINT)",
+    is_nan="isnan({x})",
+    floor="floor({x})",
+    # `contains` is a cheap test that spares most cells the regular expression.
+    is_whole_text="contains({x}, '.') AND regexp_full_match({x}, '-?[0-9]+[.]0+')",
+    whole_text="split_part({x}, '.', 1)",
+    sum_text="CAST(COALESCE(SUM({x}), 0) AS VARCHAR)",
+    count_text="CAST(COUNT({x}) AS VARCHAR)",
+    grouping="GROUPING({x})",
+)

@@ -1,0 +1,73 @@
+"""pandas tables and lists of mappings, as arrays; nothing is inferred from cells."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sfumato.declare.schema import Column, Schema
+from sfumato.engine.columns import Array, encode, look_up, of_arrays
+from sfumato.engine.table import Table, declared_positions, unreadable
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+__all__ = ["load_pandas", "load_records"]
+
+# Names of the extension types that hold numbers, truth values or text.
+_PLAIN = re.compile(
+    r"(u?int\d+|float\d+|double|halffloat|bool|boolean|string|str|large_string|null|category"
+    r"|decimal\d+\(.*\)|dictionary<values=(large_)?(string|u?int\d+),.*>)(\[.*\])?",
+    re.IGNORECASE,
+)
+
+
+def load_pandas(frame: pd.DataFrame, schema: Schema) -> Table:
+    """Take the declared columns; those of machine numbers are not copied.
+
+    Raises:
+        SourceError: A declared column is missing, stands twice, or holds dates, complex
+            numbers or other cells that are neither numbers nor keys.
+    """
+    positions = declared_positions(schema, [str(name) for name in frame.columns])
+    series = [frame.iloc[:, place] for place in positions]
+    arrays = [
+        _array(one, name, schema[name])
+        for one, name in zip(series, schema, strict=True)
+    ]
+    return of_arrays(arrays, [str(one.dtype) for one in series])
+
+
+def load_records(rows: Sequence[Mapping[str, object]], schema: Schema) -> Table:
+    """Take the declared columns of a list of mappings; an absent cell is missing."""
+    arrays = [encode((row.get(name) for row in rows), schema[name]) for name in schema]
+    return of_arrays(arrays, ["object"] * len(arrays))
+
+
+def _array(series: pd.Series[Any], name: str, column: Column) -> Array:
+    import pandas as pd
+
+    dtype = series.dtype
+    if isinstance(dtype, np.dtype):
+        if dtype.kind == "O":
+            return encode(series.to_numpy(), column)
+        return _machine(series.to_numpy(), name)
+    if type(dtype).__name__ == "SparseDtype":
+        return _array(pd.Series(np.asarray(series)), name, column)
+    if not _PLAIN.fullmatch(str(dtype)):
+        raise unreadable(name, str(dtype))
+    codes, values = series.factorize()
+    return look_up(codes, values.tolist(), column)
+
+
+def _machine(array: Array, name: str) -> Array:
+    """Return an array of machine numbers in a width and byte order that is read as is."""
+    kind, size = array.dtype.kind, array.dtype.itemsize
+    if kind not in "biuf":
+        raise unreadable(name, str(array.dtype))
+    if kind == "f" and size not in (4, 8):
+        return array.astype(np.float64)
+    return array.astype(array.dtype.newbyteorder("="), copy=False)

@@ -1,0 +1,78 @@
+"""Open a dataset: from what its owner holds to an engine that answers plans."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+from sfumato.declare.dataset import CSV, Dataset
+from sfumato.engine.duckdb import DuckDBEngine
+from sfumato.engine.table import Table, log
+from sfumato.errors import SfumatoError, SourceError
+from sfumato.words import N_
+
+__all__ = ["open_engine"]
+
+
+def open_engine(dataset: Dataset) -> DuckDBEngine:
+    """Load a dataset and check that it fits its declarations; no figure is computed.
+
+    Examples:
+        >>> from sfumato.declare.schema import Integer, Schema
+        >>> rows = [{"Age": 30}, {"Age": None}]
+        >>> open_engine(Dataset(rows, schema=Schema({"Age": Integer(0, 120)}))).layout
+        (Floating(),)
+
+    Raises:
+        SourceError: The source cannot be opened or lacks a declared column, or, where
+            the number of rows is public, it has another number. Nothing was spent.
+    """
+    table = None
+    try:
+        table = _load(dataset)
+    except SfumatoError:
+        raise
+    except Exception:  # noqa: BLE001  a library's words may quote a cell
+        log.debug("the table could not be loaded", exc_info=True)
+    if table is None:
+        raise SourceError(
+            N_("the table cannot be read by the library that holds it, {library}"),
+            hint=N_("compute or convert it first, then open the result"),
+            library=type(dataset.source).__module__.split(".")[0],
+        )
+    return DuckDBEngine(table, dataset.schema)
+
+
+def _load(dataset: Dataset) -> Table:
+    source, schema = dataset.source, dataset.schema
+    # Frames are known by their type's module, so that no library is imported for it.
+    library, kind = type(source).__module__.split(".")[0], type(source).__name__
+    if isinstance(source, CSV):
+        from sfumato.engine.delimited import load_csv
+
+        return load_csv(source, schema)
+    if isinstance(source, str | os.PathLike):
+        from sfumato.engine.files import load_path
+
+        return load_path(Path(source), schema)
+    if library == "pandas" and kind == "DataFrame":
+        from sfumato.engine.frames import load_pandas
+
+        return load_pandas(source, schema)
+    if library == "polars" and kind in ("DataFrame", "LazyFrame"):
+        from sfumato.engine.arrow import load_polars
+
+        return load_polars(source, schema)
+    if library == "pyarrow" and kind in ("Table", "RecordBatch"):
+        from sfumato.engine.arrow import load_arrow
+
+        return load_arrow(source, schema)
+    if isinstance(source, list) and all(isinstance(row, dict) for row in source):
+        from sfumato.engine.frames import load_records
+
+        return load_records(source, schema)
+    raise SourceError(
+        N_("a table cannot be read from an object of type {kind}"),
+        hint=N_("give a path to CSV or Parquet, or a pandas, polars or Arrow table"),
+        kind=kind,
+    )

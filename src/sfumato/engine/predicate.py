@@ -1,0 +1,80 @@
+"""Filters as SQL; the database's three-valued logic is that of the specification."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import assert_never
+
+from sfumato.declare.expr import And, Compare, Expr, IsIn, IsMissing, Literal_, Not, Or
+from sfumato.declare.schema import Boolean, Category, Integer, Real
+from sfumato.engine.cell import as_double, key_index
+from sfumato.engine.terms import Terms
+
+__all__ = ["predicate"]
+
+
+def predicate(expr: Expr, terms: Terms) -> str:
+    """Return SQL that is true, false or null exactly where `expr` is (null: missing).
+
+    Chains of one operator become flat lists, so that long filters stay shallow.
+    """
+    match expr:
+        case Compare(name, operator, value):
+            return _compare(name, operator, value, terms)
+        case IsIn(name, values):
+            return _is_in(name, values, terms)
+        case IsMissing(name):
+            return f"({_has_value(name, terms)}) IS NOT TRUE"
+        case And():
+            return " AND ".join(f"({predicate(e, terms)})" for e in _chain(expr, And))
+        case Or():
+            return " OR ".join(f"({predicate(e, terms)})" for e in _chain(expr, Or))
+        case Not(inner):
+            return f"NOT ({predicate(inner, terms)})"
+        case _:
+            assert_never(expr)
+
+
+def _chain(expr: Expr, kind: type[And | Or]) -> Iterator[Expr]:
+    """Yield the operands of nested nodes of one kind, left to right."""
+    waiting = [expr]
+    while waiting:
+        node = waiting.pop()
+        if isinstance(node, And | Or) and isinstance(node, kind):
+            waiting += [node.right, node.left]
+        else:
+            yield node
+
+
+def _compare(name: str, operator: str, value: Literal_, terms: Terms) -> str:
+    if isinstance(terms.schema[name], Real | Integer):
+        symbol = {"==": "=", "!=": "<>"}.get(operator, operator)
+        constant = terms.dialect.constant(as_double(value))  # type: ignore[arg-type]
+        return f"{terms.number(name)} {symbol} {constant}"
+    equal = _is_in(name, (value,), terms)
+    return f"NOT ({equal})" if operator == "!=" else equal
+
+
+def _is_in(name: str, values: tuple[Literal_, ...], terms: Terms) -> str:
+    column = terms.schema[name]
+    match column:
+        case Real() | Integer():
+            constants = [terms.dialect.constant(as_double(v)) for v in values]  # type: ignore[arg-type]
+            x = terms.number(name)
+            if not constants:
+                return f"CASE WHEN {x} IS NOT NULL THEN FALSE END"
+            return f"{x} IN ({', '.join(constants)})"
+        case Boolean():
+            places = {int(v is True) for v in values}
+        case Category():
+            places = {i for v in values if (i := key_index(v, column)) is not None}
+        case _:
+            assert_never(column)
+    inside = terms.is_any(name, sorted(places))
+    return f"CASE WHEN {inside} THEN TRUE WHEN {terms.has_key(name)} THEN FALSE END"
+
+
+def _has_value(name: str, terms: Terms) -> str:
+    if isinstance(terms.schema[name], Real | Integer):
+        return f"{terms.number(name)} IS NOT NULL"
+    return terms.has_key(name)

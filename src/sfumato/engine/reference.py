@@ -1,0 +1,175 @@
+"""The executable specification: slow, obvious, standard library only.
+
+Every other engine must return the integers that this one returns.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import pairwise
+from typing import TypeAlias, assert_never, final
+
+from sfumato.declare.expr import And, Compare, Expr, IsIn, IsMissing, Not, Or
+from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
+from sfumato.engine import Exact
+from sfumato.engine.cell import as_double, clamped, grid_number, key_index, number
+from sfumato.plan import (
+    Aggregate,
+    Bins,
+    CentredSum,
+    CountRows,
+    CountValues,
+    Plan,
+    SumValues,
+)
+from sfumato.secret import Secret
+
+__all__ = ["ReferenceEngine"]
+
+Row: TypeAlias = Mapping[str, object]
+Value: TypeAlias = "float | int | None"
+"""A cell after the rule: a number, the place of a key, or none when missing."""
+
+
+@final
+class ReferenceEngine:
+    """Runs plans on a list of mappings from column name to cell.
+
+    Examples:
+        >>> from sfumato.declare.query import Query, sum
+        >>> from sfumato.declare.schema import Integer
+        >>> from sfumato.plan import make_plan
+        >>> schema = Schema({"Age": Integer(0, 120)})
+        >>> plan = make_plan(Query().select(sum("Age")), schema, 1)
+        >>> ReferenceEngine([{"Age": 30}, {"Age": "n/a"}, {"Age": 1e300}]).run(plan)
+        <Secret>
+    """
+
+    __slots__ = ("_rows",)
+
+    def __init__(self, rows: Sequence[Row]) -> None:
+        """Keep the rows."""
+        self._rows = rows
+
+    def run(self, plan: Plan) -> Secret[Exact]:
+        """Return the plan's integers."""
+        schema, query = plan.schema, plan.query
+        kept = [
+            row
+            for row in self._rows
+            if query.condition is None or _truth(query.condition, row, schema) is True
+        ]
+        groups: dict[tuple[Value, ...], list[Row]] = {
+            tuple(_key(schema, name, key) for name, key in zip(query.keys, cell, strict=True)): []
+            for cell in plan.groups
+        }  # fmt: skip
+        for row in kept:
+            place = tuple(_value(row, schema, name) for name in query.keys)
+            groups.get(place, []).append(row)
+        return Secret(
+            tuple(
+                tuple(
+                    integer
+                    for rows in groups.values()
+                    for integer in _integers(part.aggregate, rows, schema)
+                )
+                for part in plan.parts
+            )
+        )
+
+
+def _value(row: Row, schema: Schema, name: str) -> Value:
+    """Read one cell of one row."""
+    match schema[name]:
+        case Real() | Integer() as column:
+            return number(row.get(name), column.missing)
+        case Category() | Boolean() as column:
+            return key_index(row.get(name), column)
+        case other:
+            assert_never(other)
+
+
+def _key(schema: Schema, name: str, key: object) -> int | None:
+    column = schema[name]
+    assert isinstance(column, Category | Boolean)  # noqa: S101  the plan checked it
+    return int(key is True) if isinstance(column, Boolean) else key_index(key, column)
+
+
+def _grid(row: Row, schema: Schema, name: str) -> int | None:
+    """Return the grid number of a cell; a Boolean is 0 or 1."""
+    column, value = schema[name], _value(row, schema, name)
+    if value is None:
+        return None
+    return grid_number(value, column) if isinstance(column, Real | Integer) else int(value)  # fmt: skip
+
+
+def _integers(aggregate: Aggregate, rows: list[Row], schema: Schema) -> Iterable[int]:
+    """Return the aggregate's integers for the rows of one group."""
+    match aggregate:
+        case CountRows():
+            return [len(rows)]
+        case CountValues(name):
+            return [sum(_value(row, schema, name) is not None for row in rows)]
+        case SumValues(name, _, _, fill):
+            grid = [_grid(row, schema, name) for row in rows]
+            return [sum(fill if q is None else q for q in grid)]
+        case CentredSum(name, first, last):
+            grid = [_grid(row, schema, name) for row in rows]
+            return [sum(2 * q - (first + last) for q in grid if q is not None)]
+        case Bins(name, edges, count):
+            places = [_bin(row, schema, name, edges) for row in rows]
+            return [places.count(i) for i in range(count)]
+        case _:
+            assert_never(aggregate)
+
+
+def _bin(row: Row, schema: Schema, name: str, edges: tuple[float, ...]) -> Value:
+    """Return the place of a cell among the bins: ``[a, b)``, the last one closed."""
+    column, value = schema[name], _value(row, schema, name)
+    if value is None or not isinstance(column, Real | Integer):
+        return value
+    x = clamped(value, column)
+    if x == edges[-1]:
+        return len(edges) - 2
+    inside = (i for i, (a, b) in enumerate(pairwise(edges)) if a <= x < b)
+    return next(inside, None)
+
+
+def _truth(expr: Expr, row: Row, schema: Schema) -> bool | None:
+    """Evaluate a predicate in three-valued logic; none is "missing"."""
+    match expr:
+        case Compare(name, operator, value):
+            cell = _value(row, schema, name)
+            return None if cell is None else _compare(cell, operator, _operand(schema, name, value))  # fmt: skip
+        case IsIn(name, values):
+            cell = _value(row, schema, name)
+            return None if cell is None else cell in [_operand(schema, name, v) for v in values]  # fmt: skip
+        case IsMissing(name):
+            return _value(row, schema, name) is None
+        case And(left, right):
+            both = (_truth(left, row, schema), _truth(right, row, schema))
+            return False if False in both else None if None in both else True
+        case Or(left, right):
+            both = (_truth(left, row, schema), _truth(right, row, schema))
+            return True if True in both else None if None in both else False
+        case Not(inner):
+            truth = _truth(inner, row, schema)
+            return None if truth is None else not truth
+        case _:
+            assert_never(expr)
+
+
+def _operand(schema: Schema, name: str, value: object) -> float | int | None:
+    """Read the constant of a comparison as the cells of that column are read."""
+    column = schema[name]
+    if isinstance(column, Real | Integer):
+        return as_double(value)  # type: ignore[arg-type]  # the plan checked it
+    return _key(schema, name, value)
+
+
+def _compare(cell: float, operator: str, value: float | None) -> bool:
+    assert value is not None  # noqa: S101  the plan checked it
+    return {
+        "<": cell < value, "<=": cell <= value, ">": cell > value,
+        ">=": cell >= value, "==": cell == value, "!=": cell != value,
+    }[operator]  # fmt: skip

@@ -1,0 +1,141 @@
+"""Bring a table into DuckDB and settle how each column is stored.
+
+Numbers that a scan could not read in one way on every database (text, wide integers,
+long decimals) are read here once, cell by cell, by the one rule of `cell`.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from sfumato.declare.schema import Boolean, Category, Column, Schema
+from sfumato.engine.columns import cell_reader
+from sfumato.engine.physical import (
+    Floating,
+    Layout,
+    Nothing,
+    Physical,
+    Places,
+    Scaled,
+    Text,
+    Truth,
+    Whole,
+)
+from sfumato.engine.table import Table, log, unreadable
+from sfumato.errors import SourceError
+from sfumato.words import N_
+
+if TYPE_CHECKING:
+    import duckdb
+
+__all__ = ["settle"]
+
+_BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64}
+_DIRECT: dict[str, Physical] = {
+    **{name: Whole(-(1 << n - 1), (1 << n - 1) - 1) for name, n in _BITS.items()},
+    **{f"U{name}": Whole(0, (1 << n) - 1) for name, n in _BITS.items()},
+    "DOUBLE": Floating(),
+    "FLOAT": Floating(),
+    "BOOLEAN": Truth(),
+    '"NULL"': Nothing(),
+}
+_EXACT_DIGITS = 15  # below 2^53 ≈ 9.007e15, so a quotient of two exact doubles
+
+
+def settle(
+    connection: duckdb.DuckDBPyConnection, table: Table, schema: Schema
+) -> tuple[Layout, int]:
+    """Make the relation ``data`` and return its layout and its number of rows.
+
+    Every declared cell is read once, so that damage is found before anything is spent.
+
+    Raises:
+        SourceError: A column is stored as something that is neither numbers nor keys,
+            or the source cannot be read. Nothing was spent.
+    """
+    import duckdb
+
+    try:
+        table.attach(connection)
+        types = [
+            str(row[1])
+            for row in connection.execute("DESCRIBE SELECT * FROM source").fetchall()
+        ]
+        layout = [
+            Places() if i in table.places else _physical(types[i], name, schema[name])
+            for i, name in enumerate(schema)
+        ]
+        unread = [i for i, physical in enumerate(layout) if physical is None]
+        if unread:
+            _read(connection, schema, unread)
+        else:
+            connection.execute("CREATE TEMP VIEW data AS SELECT * FROM source")
+        settled = tuple(
+            p or (Places() if _has_keys(schema[name]) else Floating())
+            for p, name in zip(layout, schema, strict=True)
+        )
+        return settled, _touch(connection, len(settled))
+    except duckdb.Error:
+        log.debug("the table could not be attached", exc_info=True)
+    raise SourceError(  # without a context: the driver's words may quote a cell
+        N_(
+            "the table cannot be read: it is damaged, or holds text that is not Unicode"
+        ),
+        hint=N_("write it again with the program it came from, as CSV or Parquet"),
+    )
+
+
+def _physical(sql_type: str, name: str, column: Column) -> Physical | None:
+    """Return the storage class of a DuckDB type; none when cells must be read first."""
+    keys = _has_keys(column)
+    if sql_type in _DIRECT:
+        return _DIRECT[sql_type]
+    decimal = re.fullmatch(r"DECIMAL\((\d+),\d+\)", sql_type)
+    if decimal and not keys and int(decimal[1]) <= _EXACT_DIGITS:
+        return Scaled()
+    if sql_type == "VARCHAR" and keys:
+        return Text()
+    if sql_type not in ("VARCHAR", "HUGEINT", "UHUGEINT") and not decimal:
+        raise unreadable(name, sql_type)
+    return None
+
+
+def _read(
+    connection: duckdb.DuckDBPyConnection, schema: Schema, unread: list[int]
+) -> None:
+    """Copy the table with the unread columns read: each distinct cell once."""
+    names = list(schema)
+    outputs, joins = [f"s.c{i}" for i, _ in enumerate(names)], ""
+    for i in unread:
+        column = schema[names[i]]
+        connection.execute(
+            f"CREATE TEMP TABLE d{i} AS SELECT c{i} AS cell, "  # noqa: S608
+            f"row_number() OVER () - 1 AS place FROM (SELECT DISTINCT c{i} FROM source)"
+        )
+        cells = connection.execute(f"SELECT cell FROM d{i} ORDER BY place").fetchall()  # noqa: S608
+        kind = np.int32 if _has_keys(column) else np.float64
+        values = np.fromiter((cell_reader(column)(c) for (c,) in cells), dtype=kind)
+        connection.register(f"v{i}", {"place": np.arange(len(values)), "v": values})
+        outputs[i] = f"v{i}.v AS c{i}"
+        joins += (
+            f" LEFT JOIN d{i} ON d{i}.cell IS NOT DISTINCT FROM s.c{i}"
+            f" LEFT JOIN v{i} ON v{i}.place = d{i}.place"
+        )
+    connection.execute(
+        f"CREATE TEMP TABLE data AS SELECT {', '.join(outputs)} FROM source AS s{joins}"  # noqa: S608
+    )
+
+
+def _touch(connection: duckdb.DuckDBPyConnection, columns: int) -> int:
+    """Read every declared cell; return the number of rows."""
+    counts = ", ".join(f"COUNT(c{i})" for i in range(columns))
+    row = connection.execute(f"SELECT COUNT(*), {counts} FROM data").fetchone()  # noqa: S608
+    assert row is not None  # noqa: S101  an aggregate has one row
+    return int(row[0])
+
+
+def _has_keys(column: Column) -> bool:
+    return isinstance(column, Category | Boolean)

@@ -1,0 +1,86 @@
+"""A loaded table: what a loader hands to the engine."""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
+
+from sfumato.declare.schema import Schema
+from sfumato.errors import SourceError, nearest
+from sfumato.words import N_
+
+if TYPE_CHECKING:
+    import duckdb
+
+__all__ = ["Table", "declared_positions", "log", "unreadable"]
+
+# What failed may quote a cell: nobody hears it unless the owner attaches a handler.
+log = logging.getLogger("sfumato.engine")
+log.addHandler(logging.NullHandler())
+log.propagate = False
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Table:
+    """How to bring a source into a database, and what is known about it.
+
+    Attributes:
+        attach: Makes the relation ``source``, with the declared columns as ``c0``,
+            ``c1``, … in the order of the schema. It copies numbers only if it must.
+        places: Which columns hold places among the declared keys (see `Places`).
+        stored: For the owner, how the source stores each column.
+        files: Files that every later scan must be able to read.
+    """
+
+    attach: Callable[[duckdb.DuckDBPyConnection], object]
+    places: frozenset[int]
+    stored: tuple[str, ...]
+    files: tuple[str, ...] = ()
+
+
+def declared_positions(
+    schema: Schema, names: Sequence[str], *, hint: str = "", **facts: object
+) -> tuple[int, ...]:
+    """Return the position in the source of each declared column.
+
+    Args:
+        schema: The declarations.
+        names: The columns of the source, in order, exactly as it spells them.
+        hint: What else the owner could do when a column is missing.
+        facts: Values of the hint's placeholders.
+
+    Raises:
+        SourceError: A declared column is missing, or its name stands twice. Nothing
+            was spent.
+    """
+    known = list(names)
+    for name in schema:
+        if name not in known:
+            raise SourceError(
+                N_("the table has no column {name}"),
+                hint=hint or N_("did you mean {near}? Names must agree exactly"),
+                name=repr(name),
+                near=nearest(name, known) or "-",
+                **facts,
+            )
+        if known.count(name) > 1:
+            raise SourceError(
+                N_("the table has {times} columns called {name}"),
+                hint=N_("rename one of them: it must be clear which one is meant"),
+                name=repr(name),
+                times=known.count(name),
+            )
+    return tuple(known.index(name) for name in schema)
+
+
+def unreadable(name: str, stored: str) -> SourceError:
+    """Return the error for a column whose storage holds neither numbers nor keys."""
+    return SourceError(
+        N_("column {name} is stored as {stored}, which cannot be read as declared"),
+        hint=N_("store it as numbers, text, or true and false, then open it again"),
+        name=repr(name),
+        stored=stored,
+    )

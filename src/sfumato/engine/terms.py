@@ -1,0 +1,200 @@
+"""Cells as SQL expressions: the rule of `cell`, in the primitives of a dialect."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable
+from typing import assert_never, final
+
+from sfumato.declare.schema import (
+    Boolean,
+    Category,
+    Column,
+    Integer,
+    Real,
+    Schema,
+    token,
+)
+from sfumato.engine.columns import cell_reader
+from sfumato.engine.dialect import Dialect
+from sfumato.engine.physical import (
+    Floating,
+    Layout,
+    Nothing,
+    Physical,
+    Places,
+    Scaled,
+    Text,
+    Truth,
+    Whole,
+)
+
+__all__ = ["Terms"]
+
+_INTEGER = re.compile(r"0|-?[1-9][0-9]*", re.ASCII)
+_LONGEST = 40  # digits of an integer that some column type can hold
+
+
+@final
+class Terms:
+    """Renders the cells of the declared columns of one loaded table."""
+
+    def __init__(self, schema: Schema, layout: Layout, dialect: Dialect) -> None:
+        """Keep the declarations, the storage of each column, and the primitives."""
+        self.schema, self.dialect = schema, dialect
+        self._readers: dict[str, Callable[[object], float]] = {}
+        self._slots = {
+            name: (f"c{i}", physical)
+            for i, (name, physical) in enumerate(zip(schema, layout, strict=True))
+        }
+
+    def number(self, name: str) -> str:
+        """Return the cell as a double that is never NaN; null when it is missing."""
+        x, missing = self._double(name)
+        return f"CASE WHEN {' OR '.join(missing)} THEN NULL ELSE {x} END"
+
+    def clamped(self, name: str) -> str:
+        """Return the cell of a number column as a double between its bounds, or null."""
+        column, (x, missing) = self.schema[name], self._double(name)
+        assert isinstance(column, Real | Integer)  # noqa: S101  the plan checked it
+        low, high = map(self.dialect.constant, (column.lower, column.upper))
+        *codes, nan = missing
+        # NaN is tested late, because few cells come so far. Databases differ in how they
+        # order NaN, but none holds it to be both at least `low` and at most `high`.
+        arms = [f"WHEN {code} THEN NULL" for code in codes]
+        arms += [f"WHEN {x} >= {low} AND {x} <= {high} THEN {x}"]
+        arms += [f"WHEN {nan} THEN NULL"]
+        arms += [f"WHEN {x} < {low} THEN {low}", f"WHEN {x} > {high} THEN {high}"]
+        return f"CASE {' '.join(arms)} END"
+
+    def _double(self, name: str) -> tuple[str, list[str]]:
+        """Return the cell as a double, and the tests that make it missing, NaN last."""
+        declared, (cell, physical) = self.schema[name], self._slots[name]
+        match physical:
+            case Floating() | Whole() | Scaled():
+                x = self.dialect.to_double.format(x=cell)
+            case Truth():
+                x = self.dialect.truth_to_double.format(x=cell)
+            case Nothing():
+                x = self.dialect.null_double
+            case Text() | Places():
+                msg = "a loader left a number column unread"
+                raise TypeError(msg)
+            case _:
+                assert_never(physical)
+        codes = declared.missing if isinstance(declared, Real | Integer) else ()
+        listed = ", ".join(map(self.dialect.constant, codes))
+        tests = [f"{x} IN ({listed})"] if codes else []
+        return x, [*tests, self.dialect.is_nan.format(x=x)]
+
+    def truth(self, name: str) -> str:
+        """Return true, false or, for a missing cell of a Boolean column, null."""
+        false, true = self._keys(name)
+        arms = [(true, "TRUE"), (false, "FALSE")]
+        whens = " ".join(
+            f"WHEN {_among(self._cell(name), constants)} THEN {word}"
+            for constants, word in arms
+        )
+        return f"CASE {whens} END"
+
+    def key(self, name: str) -> str:
+        """Return the raw cell of a key column, whose spellings `place` maps to keys."""
+        boolean = isinstance(self.schema[name], Boolean)
+        return self.truth(name) if boolean else self._cell(name)
+
+    def has_key(self, name: str) -> str:
+        """Return the test that a cell is one of the declared keys; it may be null."""
+        return self.is_any(name, range(len(self._keys(name))))
+
+    def is_any(self, name: str, places: Iterable[int]) -> str:
+        """Return the test that a cell is one of the keys at `places`; it may be null."""
+        keys = self._keys(name)
+        return _among(self._cell(name), [c for i in places for c in keys[i]])
+
+    def place(self, name: str, raw: object) -> int | None:
+        """Return the place among the declared keys of a cell that `key` rendered."""
+        column, (_, physical) = self.schema[name], self._slots[name]
+        if raw is None or isinstance(column, Boolean):
+            return None if raw is None else int(raw is True)
+        if isinstance(physical, Places):
+            return raw if isinstance(raw, int) and raw >= 0 else None
+        if name not in self._readers:
+            self._readers[name] = cell_reader(column)
+        place = int(self._readers[name](raw))
+        return place if place >= 0 else None
+
+    def _cell(self, name: str) -> str:
+        """Return a key cell such that one constant stands for one token."""
+        cell, physical = self._slots[name]
+        if isinstance(physical, Floating):
+            x = self.dialect.to_double.format(x=cell)
+            return f"CASE WHEN {self.dialect.is_nan.format(x=x)} THEN NULL ELSE {x} END"
+        if isinstance(physical, Text) and any(map(_spelled_twice, _tokens(self.schema[name]))):  # fmt: skip
+            whole = self.dialect.is_whole_text.format(x=cell)
+            part = self.dialect.whole_text.format(x=cell)
+            return f"CASE WHEN {whole} THEN {part} ELSE {cell} END"
+        return self.dialect.null_text if isinstance(physical, Nothing) else cell
+
+    def _keys(self, name: str) -> list[list[str]]:
+        """Return, for each declared key, the constants that a cell of it can equal."""
+        column, (_, physical) = self.schema[name], self._slots[name]
+        match column:
+            case Boolean(true, false):
+                spellings = [false, true]
+            case Category():
+                spellings = [(text,) for text in column.tokens]
+            case _:
+                msg = "a number column has no keys"
+                raise TypeError(msg)
+        if isinstance(physical, Places):
+            return [[str(i)] for i in range(len(spellings))]
+        return [
+            [c for text in texts if (c := self._constant(text, physical)) is not None]
+            for texts in spellings
+        ]
+
+    def _constant(self, text: str, physical: Physical) -> str | None:
+        """Return the one constant of that storage whose token is `text`, if any."""
+        match physical:
+            case Text():
+                return self.dialect.string(text)
+            case Truth():
+                return text.upper() if text in ("true", "false") else None
+            case Whole(low, high):
+                fits = _is_integer(text) and low <= int(text) <= high
+                return text if fits else None
+            case Floating():
+                # A double's token comes from its shortest text, so it is asked back.
+                fits = _is_integer(text) and token(float(text)) == text
+                return self.dialect.constant(float(text)) if fits else None
+            case Scaled() | Places() | Nothing():
+                return None
+            case _:
+                assert_never(physical)
+
+
+def _among(cell: str, constants: list[str]) -> str:
+    """Return the test that a cell is one of the constants; it may be null."""
+    if not constants:
+        return "FALSE"
+    if len(constants) > 1 and all(map(_is_integer, constants)):
+        # Keys numbered without gaps are common, and a range is the cheaper test.
+        numbers = sorted(map(int, constants))
+        if numbers[-1] - numbers[0] == len(numbers) - 1:
+            return f"{cell} BETWEEN {numbers[0]} AND {numbers[-1]}"
+    return f"{cell} IN ({', '.join(constants)})"
+
+
+def _tokens(column: Column) -> tuple[str, ...]:
+    if isinstance(column, Boolean):
+        return column.true + column.false
+    return column.tokens if isinstance(column, Category) else ()
+
+
+def _is_integer(text: str) -> bool:
+    return len(text) <= _LONGEST and _INTEGER.fullmatch(text) is not None
+
+
+def _spelled_twice(text: str) -> bool:
+    """Tell whether other texts have this token, as ``7.0`` has the token ``7``."""
+    return token(f"{text}.0") == text

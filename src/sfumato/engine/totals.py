@@ -1,0 +1,72 @@
+"""From a scan's base sums to the integers of each step; the same for every database."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import assert_never, final
+
+from sfumato.engine import Exact
+from sfumato.plan import (
+    Aggregate,
+    Bins,
+    CentredSum,
+    CountRows,
+    CountValues,
+    Plan,
+    SumValues,
+)
+
+__all__ = ["Totals"]
+
+
+@final
+@dataclass(slots=True)
+class Totals:
+    """What one scan counts and adds up, per group cell, before any noise.
+
+    Attributes:
+        groups: Number of group cells.
+        rows: Rows per group.
+        values: For each column, rows per group whose cell is not missing.
+        sums: For each number column, the sum per group of ``q - first`` over them.
+        bins: For each histogram, rows per group and bin, bins innermost.
+    """
+
+    groups: int
+    rows: list[int] = field(init=False)
+    values: dict[str, list[int]] = field(default_factory=dict)
+    sums: dict[str, list[int]] = field(default_factory=dict)
+    bins: dict[Bins, list[int]] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Start from zero: a group without rows has a place like any other."""
+        self.rows = [0] * self.groups
+
+    def exact(self, plan: Plan) -> Exact:
+        """Return the plan's integers."""
+        return tuple(tuple(self._integers(part.aggregate)) for part in plan.parts)
+
+    def _integers(self, aggregate: Aggregate) -> list[int]:
+        match aggregate:
+            case CountRows():
+                return self.rows
+            case CountValues(name):
+                return self.values[name]
+            case SumValues(name, first, _, fill):
+                return [
+                    total + first * values + fill * (rows - values)
+                    for rows, values, total in zip(
+                        self.rows, self.values[name], self.sums[name], strict=True
+                    )
+                ]
+            case CentredSum(name):
+                return [
+                    2 * total - aggregate.width * values
+                    for values, total in zip(
+                        self.values[name], self.sums[name], strict=True
+                    )
+                ]
+            case Bins():
+                return self.bins[aggregate]
+            case _:
+                assert_never(aggregate)

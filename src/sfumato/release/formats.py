@@ -1,0 +1,111 @@
+"""A release as JSON, CSV and data frames, and back from JSON."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from sfumato.release.reading import from_json
+from sfumato.release.record import (
+    SCHEMA_VERSION,
+    Claim,
+    Figure,
+    Measurement,
+    Noise,
+    Release,
+)
+from sfumato.release.tables import to_csv, to_pandas, to_polars
+
+__all__ = ["from_json", "to_csv", "to_dict", "to_json", "to_pandas", "to_polars"]
+
+
+def to_dict(release: Release) -> dict[str, Any]:
+    """Return plain lists and dicts, fit for JSON."""
+    return {
+        "schema_version": SCHEMA_VERSION,
+        "title": release.title,
+        "question": release.question,
+        "confidence": release.confidence,
+        "figures": [_figure(f) for f in release.figures],
+        "claim": _claim(release.claim),
+        "measurements": [_measurement(m) for m in release.measurements],
+    }
+
+
+def to_json(release: Release) -> str:
+    """Return JSON text with one figure per line; the same release, the same bytes.
+
+    Raises:
+        ValueError: A number is NaN or infinite, which JSON has no token for.
+    """
+    parts = (f"  {_dump(k)}: {_block(v)}" for k, v in to_dict(release).items())
+    return "{\n" + ",\n".join(parts) + "\n}\n"
+
+
+def _block(value: Any) -> str:
+    if not isinstance(value, list) or not value:
+        return _dump(value)
+    return "[\n" + ",\n".join(f"    {_dump(item)}" for item in value) + "\n  ]"
+
+
+def _dump(value: Any) -> str:
+    return json.dumps(value, ensure_ascii=False, allow_nan=False)
+
+
+def _figure(figure: Figure) -> dict[str, Any]:
+    place = figure.bin
+    return {
+        "name": figure.name,
+        "kind": figure.kind,
+        "column": figure.column,
+        "group": dict(figure.group),
+        "estimate": figure.estimate,
+        "interval": list(figure.interval),
+        "noise": _noises(figure.noise),
+        "unit": figure.unit,
+        "bin": list(place) if isinstance(place, tuple) else place,
+    }
+
+
+def _noises(noises: Iterable[Noise]) -> list[dict[str, Any]]:
+    return [
+        {
+            "law": n.law,
+            "scale": n.scale,
+            "step": n.step,
+            "epsilon": n.epsilon,
+            "joint": n.joint,
+        }
+        for n in noises
+    ]
+
+
+def _claim(claim: Claim) -> dict[str, Any]:
+    receipt = claim.receipt
+    return {
+        "epsilon": claim.epsilon,
+        "delta": claim.delta,
+        "unit": claim.unit,
+        "neighbours": claim.neighbours,
+        "size": claim.size,
+        "receipt": {
+            "dataset": receipt.dataset,
+            "sequence": receipt.sequence,
+            "cost": receipt.cost,
+            "spent": receipt.spent,
+            "cap": receipt.cap,
+            "plan": receipt.plan,
+            "time": receipt.time,
+        },
+        "private": claim.private,
+    }
+
+
+def _measurement(measurement: Measurement) -> dict[str, Any]:
+    return {
+        "name": measurement.name,
+        "sensitivity": measurement.sensitivity,
+        "noise": _noises([measurement.noise])[0],
+        "values": list(measurement.values),
+    }

@@ -1,0 +1,205 @@
+"""A release as a table: one row per figure; for CSV, pandas and polars."""
+
+from __future__ import annotations
+
+import csv
+import io
+import re
+from collections.abc import Iterable, Sequence
+from importlib import import_module
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+
+from sfumato.errors import MissingExtraError
+from sfumato.release.record import Figure, Release
+from sfumato.words import N_
+
+if TYPE_CHECKING:
+    import pandas as pd
+    import polars as pl
+
+__all__ = ["Cell", "to_columns", "to_csv", "to_pandas", "to_polars"]
+
+Cell: TypeAlias = "str | int | float | bool | None"
+Sort: TypeAlias = Literal["text", "whole", "real", "flag", "mixed"]
+
+_REALS = {"bin_low", "bin_high", "estimate", "low", "high", "confidence"}
+_RUNS = re.compile(r"[\s']*[=+\-@＝＋－＠]|[\t\r\n]")
+_LARGEST = 1 << 63  # whole numbers from here on do not fit a column of 64-bit integers
+_EXACT = 1 << 53  # below it, every whole float is the integer that it looks like
+
+_PANDAS = {
+    ("text", False): "string",
+    ("text", True): "string",
+    ("whole", False): "int64",
+    ("whole", True): "Int64",
+    ("real", False): "float64",
+    ("real", True): "float64",
+    ("flag", False): "bool",
+    ("flag", True): "boolean",
+}
+
+
+def to_columns(release: Release) -> dict[str, list[Cell]]:
+    """Return the columns of the table by name, in a fixed order.
+
+    A grouping column keeps its name; should that name be taken by a column of ours, it
+    becomes ``group.<name>``.
+    """
+    figures = release.figures
+    keys = dict.fromkeys(k for figure in figures for k in figure.group)
+    table: dict[str, list[Cell]] = {
+        "name": [f.name for f in figures],
+        "kind": [f.kind for f in figures],
+        "column": [f.column for f in figures],
+    }
+    last = _about_figures(figures, release.confidence) | _about_release(release)
+    for key in keys:
+        name = key
+        while name in table or name in last:
+            name = f"group.{name}"
+        table[name] = [f.group.get(key) for f in figures]
+    return table | last
+
+
+def _about_figures(
+    figures: Sequence[Figure], confidence: float
+) -> dict[str, list[Cell]]:
+    edges = [f.bin if isinstance(f.bin, tuple) else (None, None) for f in figures]
+    return {
+        "key": [None if isinstance(f.bin, tuple) else f.bin for f in figures],
+        "bin_low": [left for left, _ in edges],
+        "bin_high": [right for _, right in edges],
+        "estimate": [f.estimate for f in figures],
+        "low": [f.low for f in figures],
+        "high": [f.high for f in figures],
+        "confidence": [confidence] * len(figures),
+        "unit": [f.unit for f in figures],
+        "noise_law": [_join(n.law for n in f.noise) for f in figures],
+        "noise_scale": [_join(n.scale for n in f.noise) for f in figures],
+        "noise_step": [_join(_number(n.step) for n in f.noise) for f in figures],
+        "noise_epsilon": [_join(n.epsilon for n in f.noise) for f in figures],
+    }
+
+
+def _about_release(release: Release) -> dict[str, list[Cell]]:
+    claim = release.claim
+    same: dict[str, Cell] = {
+        "epsilon": claim.epsilon,
+        "delta": claim.delta,
+        "protected_unit": claim.unit,
+        "neighbours": claim.neighbours,
+        "size": claim.size,
+        "dataset": claim.receipt.dataset,
+        "debit": claim.receipt.sequence,
+        "time": claim.receipt.time,
+        "title": release.title,
+        "question": release.question,
+        "status": "private" if claim.private else "NOT PRIVATE",
+    }
+    return {name: [value] * len(release) for name, value in same.items()}
+
+
+def _join(parts: Iterable[str]) -> str:
+    return "; ".join(parts)
+
+
+def to_csv(release: Release) -> str:
+    """Return the table as CSV text, safe to open in a spreadsheet.
+
+    Numbers stay numbers. A *text* cell (or heading) that a spreadsheet could run as a
+    formula, because it starts with ``=``, ``+``, ``-``, ``@``, their full-width forms,
+    a tab or a line break, gets one apostrophe in front. Apostrophes and spaces before
+    such a sign count too, so taking one apostrophe off restores every cell.
+
+    Save it in UTF-8 with a byte-order mark (as `Release.save` does): Excel needs the
+    mark to read Chinese.
+    """
+    table = to_columns(release)
+    out = io.StringIO(newline="")
+    writer = csv.writer(out, lineterminator="\r\n")
+    writer.writerow(map(_cell, table))
+    writer.writerows(map(_cell, row) for row in zip(*table.values(), strict=True))
+    return out.getvalue()
+
+
+def _cell(value: Cell) -> str:
+    if isinstance(value, str):
+        return f"'{value}" if _RUNS.match(value) else value
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return "" if value is None else _number(value)
+
+
+def _number(value: float) -> str:
+    """Render a number so that it reads back exactly; whole ones without a point."""
+    return str(int(value) if abs(value) < _EXACT and value == int(value) else value)
+
+
+def to_pandas(release: Release) -> pd.DataFrame:
+    """Return the table as a pandas data frame.
+
+    Raises:
+        MissingExtraError: pandas is not installed.
+    """
+    pandas = _need("pandas")
+    made = {}
+    for name, cells in to_columns(release).items():
+        kind = _PANDAS.get((_sort(name, cells), None in cells), "object")
+        made[name] = pandas.Series(cells, dtype=kind)
+    frame: pd.DataFrame = pandas.DataFrame(made)
+    return frame
+
+
+def to_polars(release: Release) -> pl.DataFrame:
+    """Return the table as a polars data frame; keys of mixed types become text.
+
+    Raises:
+        MissingExtraError: polars is not installed.
+    """
+    polars = _need("polars")
+    types = {
+        "text": polars.String,
+        "whole": polars.Int64,
+        "real": polars.Float64,
+        "flag": polars.Boolean,
+        "mixed": polars.String,
+    }
+    made = []
+    for name, cells in to_columns(release).items():
+        sort = _sort(name, cells)
+        mixed = sort == "mixed"
+        values = [_text(c) for c in cells] if mixed else cells
+        made.append(polars.Series(name, values, dtype=types[sort], strict=False))
+    frame: pl.DataFrame = polars.DataFrame(made)
+    return frame
+
+
+def _text(cell: Cell) -> str | None:
+    return cell if cell is None or isinstance(cell, str) else _cell(cell)
+
+
+def _sort(name: str, cells: Sequence[Cell]) -> Sort:
+    """Return what a column holds; it depends on names and public keys, not on noise."""
+    if name in _REALS:
+        return "real"
+    types = {type(c) for c in cells if c is not None}
+    if types <= {str}:
+        return "text"
+    if types == {bool}:
+        return "flag"
+    if types == {int} and all(
+        -_LARGEST <= c < _LARGEST for c in cells if isinstance(c, int)
+    ):
+        return "whole"
+    return "real" if types == {float} else "mixed"
+
+
+def _need(library: str) -> Any:
+    try:
+        return import_module(library)
+    except ImportError as error:
+        raise MissingExtraError(
+            N_("{library} is not installed"),
+            hint=N_("run: pip install {library}"),
+            library=library,
+        ) from error

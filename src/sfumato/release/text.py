@@ -1,0 +1,53 @@
+"""Text on a screen: safe to print, and as wide as it looks."""
+
+from __future__ import annotations
+
+from unicodedata import category, combining, east_asian_width
+
+__all__ = ["columns", "pad", "visible"]
+
+_PICTURES = 0x2400  # Unicode's pictures of the control characters 0 to 31
+
+
+def visible(text: str) -> str:
+    r"""Return `text` on one line, with a visible sign for what would act unseen.
+
+    A title or category may hold a terminal escape, a line break or a mark that turns
+    the writing direction; shown raw, it could forge the text around it.
+
+    Examples:
+        >>> visible("a\nb"), visible("\x1b[2J"), visible("1\u202e2")
+        ('a␊b', '␛[2J', '1\\u202e2')
+    """
+    return "".join(map(_sign, text))
+
+
+def _sign(char: str) -> str:
+    code = ord(char)
+    if code < ord(" "):
+        return chr(_PICTURES + code)
+    hidden = category(char) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
+    return f"\\u{code:04x}" if hidden else char
+
+
+def columns(text: str) -> int:
+    """Return how many terminal columns `text` takes: two for each Chinese character.
+
+    Examples:
+        >>> columns("Age"), columns("年龄")
+        (3, 4)
+    """
+    return sum(
+        0 if combining(c) else 1 + (east_asian_width(c) in "WF") for c in text
+    )  # fmt: skip
+
+
+def pad(text: str, width: int, *, right: bool = False) -> str:
+    """Fill `text` with spaces to `width` terminal columns.
+
+    Examples:
+        >>> pad("年龄", 6) + "|", pad("7", 3, right=True)
+        ('年龄  |', '  7')
+    """
+    space = " " * (width - columns(text))
+    return space + text if right else text + space

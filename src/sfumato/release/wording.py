@@ -1,0 +1,204 @@
+"""Figures and promises in words: the one wording for terminal, notebook and page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from math import floor, isfinite, log10
+
+from sfumato.release.record import Claim, Figure, Noise
+from sfumato.release.text import visible
+from sfumato.words import N_
+
+__all__ = ["NOT_PRIVATE", "Say", "bin_words", "confidence_words", "exact_words",
+           "group_words", "last_bins", "law_words", "name_words", "neighbour_words", "number_words",
+           "place_words", "promise", "range_words", "scale_unit", "unit_words", "value_words"]  # fmt: skip
+
+Say = Callable[..., str]
+
+NOT_PRIVATE = N_("NOT PRIVATE: made with a test seed; never publish it")
+
+_NAMES = {
+    "count": N_("Number of rows"),
+    "count_": N_("Rows with a value in {column}"),
+    "sum_": N_("Sum of {column}"),
+    "mean_": N_("Mean of {column}"),
+    "histogram_": N_("Histogram of {column}"),
+}
+_UNITS = {"row": N_("one row")}
+_NEIGHBOURS = {
+    "add_remove": N_("add or remove one row"),
+    "replace_one": N_("replace one row of {size}, a public number"),
+}
+_LAWS = {
+    "geometric": N_("two-sided geometric"),
+    "k_norm": N_("joint noise of {joint} measurements"),
+}
+
+_LONG = 1e15  # from here on, scientific notation reads better
+_FINE = 9  # decimals, likewise
+_DIGITS = 2  # significant digits of an interval's half-width
+
+
+def name_words(figure: Figure, say: Say) -> str:
+    """Return the statistic in words, or the name that the asker gave it."""
+    column = figure.column
+    key = figure.kind if column is None else f"{figure.kind}_"
+    default = key if column is None else f"{key}{column}"
+    if figure.name != default or key not in _NAMES:
+        return visible(figure.name)
+    return say(_NAMES[key], column=visible(column)) if column else say(_NAMES[key])
+
+
+def group_words(figure: Figure) -> str:
+    """Return the group that the figure holds for, such as ``Outcome = 1``."""
+    pairs = (f"{k} = {exact_words(v)}" for k, v in figure.group.items())
+    return visible(" · ".join(pairs))
+
+
+def bin_words(figure: Figure, *, last: bool = False) -> str:
+    """Return the figure's bin, such as ``[100, 120)``; the last bin is closed."""
+    if figure.bin is None:
+        return ""
+    if not isinstance(figure.bin, tuple):
+        return visible(exact_words(figure.bin))
+    left, right = map(exact_words, figure.bin)
+    return f"[{left}, {right}{']' if last else ')'}"
+
+
+def last_bins(figures: Sequence[Figure]) -> frozenset[int]:
+    """Return the places of each histogram's last bin, which is closed."""
+    last = {(f.name, tuple(f.group.items())): i for i, f in enumerate(figures)}
+    return frozenset(last.values())
+
+
+def place_words(figure: Figure, *, last: bool = False) -> str:
+    """Return group and bin."""
+    bin_ = bin_words(figure, last=last)
+    if bin_ and not isinstance(figure.bin, tuple):
+        bin_ = f"{visible(figure.column or '')} = {bin_}"
+    return " · ".join(part for part in (group_words(figure), bin_) if part)
+
+
+def exact_words(value: str | float | bool) -> str:
+    """Return a public value as it was declared.
+
+    Examples:
+        >>> exact_words(True), exact_words(0.0), exact_words(1e6), exact_words("F")
+        ('true', '0', '1000000', 'F')
+    """
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, float) and value.is_integer() and abs(value) < _LONG:
+        return str(int(value))
+    return str(value)
+
+
+def scale_unit(figure: Figure) -> str:
+    """Return the unit of the estimate: none for counts, whatever their bins are in."""
+    return "" if figure.kind in {"count", "histogram"} else visible(figure.unit)
+
+
+def number_words(figure: Figure) -> tuple[str, str, str]:
+    """Return estimate, low and high with the digits that the interval supports.
+
+    The half-width keeps two significant digits; the ends are rounded outwards, so that
+    the printed interval covers no less than the exact one.
+
+    Examples:
+        >>> number_words(Figure("m", "mean", "x", {}, 120.5666, 118.1534, 123.0012))
+        ('120.6', '118.1', '123.1')
+        >>> number_words(Figure("n", "count", None, {}, 12345, 12338, 12352))
+        ('12,345', '12,338', '12,352')
+    """
+    numbers = (figure.estimate, figure.low, figure.high)
+    ways = (ROUND_HALF_EVEN, ROUND_FLOOR, ROUND_CEILING)
+    estimate, low, high = (
+        _digits(n, _decimals(figure), way) for n, way in zip(numbers, ways, strict=True)
+    )
+    return estimate, low, high
+
+
+def value_words(figure: Figure, value: float) -> str:
+    """Return another value, such as an error, with the digits of the figure."""
+    return _digits(value, _decimals(figure), ROUND_HALF_EVEN)
+
+
+def _decimals(figure: Figure) -> int | None:
+    """Return how many decimals the interval supports; none where they do not help."""
+    numbers = (figure.estimate, figure.low, figure.high)
+    if max(map(abs, numbers)) >= _LONG or not all(map(isfinite, numbers)):
+        return None
+    if all(float(n).is_integer() for n in numbers):
+        return 0
+    half = figure.high / 2 - figure.low / 2
+    decimals = _DIGITS - 1 - floor(log10(half)) if half > 0 else _FINE + 1
+    return max(0, decimals) if decimals <= _FINE else None
+
+
+def _digits(number: float, decimals: int | None, way: str) -> str:
+    if decimals is None or not abs(number) < _LONG:
+        return f"{number:,.6g}"
+    rounded = Decimal(str(number)).quantize(Decimal(1).scaleb(-decimals), way)
+    text = f"{rounded:,f}"
+    return text.lstrip("-") if not rounded else text
+
+
+def range_words(figure: Figure, say: Say) -> str:
+    """Return the interval in words, or that the number is public and exact."""
+    if not figure.noise and figure.low == figure.high:
+        return say(N_("public, exact"))
+    _, low, high = number_words(figure)
+    return say(N_("{low} to {high}"), low=low, high=high)
+
+
+def confidence_words(confidence: float) -> str:
+    """Return a confidence as a percentage.
+
+    Examples:
+        >>> confidence_words(0.95), confidence_words(0.999)
+        ('95%', '99.9%')
+    """
+    return f"{100 * confidence:.6g}%"
+
+
+def law_words(noise: Noise, say: Say) -> str:
+    """Return the law of a noise term in words."""
+    known = _LAWS.get(noise.law)
+    return say(known, joint=noise.joint) if known else visible(noise.law)
+
+
+def unit_words(claim: Claim, say: Say) -> str:
+    """Return the protected unit in words."""
+    known = _UNITS.get(claim.unit)
+    return say(known) if known else visible(claim.unit)
+
+
+def neighbour_words(claim: Claim, say: Say) -> str:
+    """Return the neighbour relation in words."""
+    known = _NEIGHBOURS.get(claim.neighbours)
+    return say(known, size=claim.size) if known else visible(claim.neighbours)
+
+
+def promise(claim: Claim, say: Say) -> str:
+    """Return what is promised, in full: ε is never printed without these terms.
+
+    Examples:
+        >>> from sfumato.release.record import Receipt
+        >>> from sfumato.words import speaker
+        >>> paid = Receipt("pima", 1, "0.5", "0.5", "1", "ab", "2025-01-01T00:00:00Z")
+        >>> promise(Claim("0.5", "0", "row", "add_remove", None, paid), speaker("en"))
+        'ε = 0.5, δ = 0; protected unit: one row; neighbours: add or remove one row'
+    """
+    terms = say(
+        N_(
+            "ε = {epsilon}, δ = {delta}; protected unit: {unit}; neighbours: {neighbours}"
+        ),
+        epsilon=claim.epsilon,
+        delta=claim.delta,
+        unit=unit_words(claim, say),
+        neighbours=neighbour_words(claim, say),
+    )
+    if claim.private:
+        return terms
+    return say(N_("NOT PRIVATE; with real noise it would be: {terms}"), terms=terms)

@@ -1,0 +1,204 @@
+"""Pictures that read like a table: a label, a mark with its interval, the number.
+
+*Strips* show figures of different kinds, each on its own scale; *dots* and *bars* show
+figures of one kind on a common one. Bars start at zero.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from sfumato.report.canvas import ems, fit
+from sfumato.report.frame import (
+    GAP,
+    HEAD,
+    MUTED_SMALL,
+    SIZE,
+    WIDTH,
+    Frame,
+    Heads,
+    Mark,
+    Sheet,
+    brief,
+    legend,
+    ticks,
+)
+from sfumato.report.palette import EDGES, FILLS, GRID, INK, MUTED, POINT, TRUTH
+
+__all__ = ["bars", "dots", "strips"]
+
+_LABEL = 18.0  # ems; a longer label is cut, the table holds it whole
+_HEADING = 40.0
+_NARROWEST = 180.0  # pixels of the scale
+_STRIP, _ROW, _AXIS = 44.0, 23.0, 26.0
+_INSET = 20.0  # between labels and scale
+Place = Callable[[float], float]
+
+
+@dataclass(frozen=True, slots=True)
+class _Layout:
+    """A frame with a column of labels on its left and two of words on its right."""
+
+    frame: Frame
+    left: float
+    value_at: float
+    range_at: float
+
+    def words(self, mark: Mark, y: float) -> None:
+        """Write a mark's label, estimate and interval on the line y."""
+        label = self.frame.label
+        label(-self.left, y, fit(mark.label, _LABEL))
+        label(self.value_at, y, mark.value, ha="right", weight="bold")
+        label(self.range_at, y, mark.range, color=MUTED)
+
+
+def _layout(
+    sheet: Sheet, items: Sequence[Mark | str], heads: Heads, row: float, foot: float
+) -> _Layout:
+    marks = [item for item in items if isinstance(item, Mark)]
+    left = SIZE * max((min(ems(m.label), _LABEL) for m in marks), default=0) + _INSET
+    value = 1.2 * SIZE * max(ems(t) for t in [heads.value, *(m.value for m in marks)])
+    range_ = SIZE * max(ems(t) for t in [heads.range, *(m.range for m in marks)])
+    width = max(WIDTH - left - value - range_ - 3 * GAP, _NARROWEST)
+    across = left + width + value + range_ + 3 * GAP
+    body = row * len(items)
+    frame = sheet.place(left, heads.height, width, body)
+    frame.axes.set_ylim(len(items), 0)
+    frame.axes.set_xlim(0, 1)
+    layout = _Layout(frame, left, width + GAP + value, width + 2 * GAP + value)
+    above = -HEAD / 2 / row
+    frame.label(-left, above, heads.axis, **MUTED_SMALL)
+    frame.label(layout.value_at, above, heads.value, ha="right", **MUTED_SMALL)
+    frame.label(layout.range_at, above, heads.range, **MUTED_SMALL)
+    if heads.height > HEAD:
+        legend(sheet, heads)
+    sheet.end(heads.height + body + foot, across)
+    return layout
+
+
+def strips(sheet: Sheet, marks: Sequence[Mark], heads: Heads) -> None:
+    """Draw figures of different kinds, each on its own scale that starts at zero.
+
+    The shorter the bar beside the way from zero to the dot, the less the noise matters.
+    """
+    layout = _layout(sheet, marks, heads, _STRIP, 4.0)
+    for i, mark in enumerate(marks):
+        _strip(layout.frame, i, mark)
+        layout.words(mark, i + 0.4)
+
+
+def _strip(frame: Frame, i: int, mark: Mark) -> None:
+    low, high = min(0.0, mark.reach[0]), max(0.0, mark.reach[1])
+    span = (high - low) or 1.0
+    base = i + 0.62
+
+    def share(value: float) -> float:
+        return (value - low) / span
+
+    frame.line([0, 1], [base, base], GRID, 1.0)
+    for tick in ticks(low, high, 4):
+        frame.line([share(tick)] * 2, [base - 0.05, base + 0.05], MUTED, 0.8)
+        style = {**MUTED_SMALL, "fontsize": 9.0, "ha": "center"}
+        frame.label(share(tick) * frame.width, base + 0.2, brief(tick), **style)
+    _interval(frame, mark, i + 0.4, 0.12, share)
+
+
+def dots(sheet: Sheet, items: Sequence[Mark | str], heads: Heads) -> None:
+    """Draw figures of one kind as dots with intervals; the scale need not hold zero.
+
+    Args:
+        sheet: Where to.
+        items: Marks, and texts as headings between them.
+        heads: Words around the picture.
+    """
+    _scaled(sheet, items, heads, zero=False)
+
+
+def bars(sheet: Sheet, items: Sequence[Mark | str], heads: Heads) -> None:
+    """Draw figures of one kind as bars from zero with error bars; see `dots`."""
+    _scaled(sheet, items, heads, zero=True)
+
+
+def _scaled(
+    sheet: Sheet, items: Sequence[Mark | str], heads: Heads, *, zero: bool
+) -> None:
+    layout = _layout(sheet, items, heads, _ROW, _AXIS)
+    marks = [item for item in items if isinstance(item, Mark)]
+    spans = [(i, i + 1.0) for i, item in enumerate(items) if isinstance(item, Mark)]
+    _scale(layout.frame, _limits(marks, zero=zero), spans, zero=zero)
+    for i, item in enumerate(items):
+        y = i + 0.5
+        if isinstance(item, str):
+            layout.frame.label(-layout.left, y, fit(item, _HEADING), color=MUTED)
+            continue
+        if zero:
+            _bar(layout.frame, item, y)
+        else:
+            _interval(layout.frame, item, y, 0.22, float)
+        layout.words(item, y)
+
+
+def _limits(marks: Sequence[Mark], *, zero: bool) -> tuple[float, float]:
+    low = min((m.reach[0] for m in marks), default=0.0)
+    high = max((m.reach[1] for m in marks), default=1.0)
+    room = 0.0 if zero else 0.06 * (high - low)
+    low, high = (min(low, 0.0), max(high, 0.0)) if zero else (low - room, high + room)
+    return (low, high) if low < high else (low - 0.5, high + 0.5)
+
+
+def _scale(
+    frame: Frame,
+    limits: tuple[float, float],
+    spans: Sequence[tuple[float, float]],
+    *,
+    zero: bool,
+) -> None:
+    """Draw the grid beside the marks, not through the headings, and the axis below."""
+    low, high = limits
+    frame.axes.set_xlim(low, high)
+    bottom = frame.axes.get_ylim()[0]
+    row = frame.height / bottom
+    for tick in ticks(low, high, 5):
+        colour = MUTED if zero and tick == 0 else GRID
+        for top, end in _joined(spans):
+            frame.line([tick, tick], [top, end], colour, 1.0, zorder=0.5)
+        x = (tick - low) / (high - low) * frame.width
+        frame.label(x, bottom + 12 / row, brief(tick), ha="center", **MUTED_SMALL)
+
+
+def _joined(spans: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    joined: list[tuple[float, float]] = []
+    for top, end in spans:
+        if joined and joined[-1][1] == top:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((top, end))
+    return joined
+
+
+def _interval(frame: Frame, mark: Mark, y: float, half: float, share: Place) -> None:
+    """Draw the interval, its ends, the dot and, for the owner, the truth."""
+    x = share(mark.estimate)
+    if mark.low < mark.high:
+        low, high = share(mark.low), share(mark.high)
+        frame.line([low, high], [y, y], FILLS[0], 5.0)
+        frame.whisker((low, high), y, half, POINT, 1.3)
+    frame.dot(x, y, POINT, 7.0)
+    _truth(frame, mark, y, 1.7 * half, share)
+
+
+def _bar(frame: Frame, mark: Mark, y: float) -> None:
+    frame.axes.barh(
+        y, mark.estimate, height=0.62, color=FILLS[mark.hue],
+        edgecolor=EDGES[mark.hue], linewidth=0.8, clip_on=False,
+    )  # fmt: skip
+    if mark.low < mark.high:
+        frame.whisker((mark.low, mark.high), y, 0.15, INK, 1.2)
+    _truth(frame, mark, y, 0.42, float)
+
+
+def _truth(frame: Frame, mark: Mark, y: float, half: float, share: Place) -> None:
+    if mark.truth is not None:
+        x = share(mark.truth)
+        frame.line([x, x], [y - half, y + half], TRUTH, 2.2, zorder=4)
