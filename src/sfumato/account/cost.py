@@ -99,10 +99,9 @@ def _rho(mechanism: Charged) -> int:
             if mechanism.law == "exponential":
                 return -(-(mechanism.cost.units**2) // (8 * PICO))
             return pure_rho(mechanism.cost)
-        case KNorm():
-            return pure_rho(mechanism.cost)
-        case Epsilon():
-            return pure_rho(mechanism)
+        case KNorm() | Epsilon():
+            loss = mechanism if isinstance(mechanism, Epsilon) else mechanism.cost
+            return pure_rho(loss)
         case _:
             assert_never(mechanism)
 

@@ -46,8 +46,9 @@ __all__ = ["CAVEAT", "Profile"]
 CAVEAT = N_("valid only if the parameters were fixed beforehand")
 
 _LEVELS = (3e-4, 5e-5, 1.5e-5)  # standard deviations of the smoothing, in units of ε
-_ROUNDS, _SETTLED = 12, 1e-6
-_MOST_NODES = 4_000_000
+_FINE_LEVELS = (3e-4, 1.5e-5, 1.5e-6, 1.5e-7)
+_ROUNDS, _SETTLED, _ENOUGH = 12, 1e-6, 1e-5
+_MOST_NODES, _MANY_NODES = 4_000_000, 500_000
 _CLOSE = 23.0  # images of less than e^-23 of δ are let in
 _ORDERS = 0.5 + np.geomspace(1e-4, 1e8, 97)
 
@@ -79,8 +80,8 @@ class Profile:
 
         Examples:
             >>> noise = {"kind": "gaussian", "squared_sensitivity": "1", "variance": "25"}
-            >>> Profile([noise]).delta(1)
-            1.7546333318962337e-08
+            >>> f"{Profile([noise]).delta(1):.6g}"
+            '1.75463e-08'
         """
         e = _read_epsilon(epsilon)
         found = float(self._spent.delta) + self._delta_at(e)
@@ -145,9 +146,20 @@ class Profile:
         return bool(len(self._losses.epsilon))
 
     def _exact_delta(self, e: float) -> float:
-        """Return δ at ε of all mechanisms with an exact transform."""
-        variance = self._smooth(max(e, self._losses.spread), _LEVELS[-1])
-        return self._at(self._line(e, variance), e, variance)
+        """Return δ at ε of all mechanisms with an exact transform.
+
+        Less and less smoothing is tried until that changes nothing or takes too long.
+        """
+        best = 1.0
+        for level in _FINE_LEVELS:
+            variance = self._smooth(max(e, self._losses.spread), level)
+            line = self._line(e, variance, most=_MANY_NODES if best < 1 else None)
+            if line is None:
+                break
+            before, best = best, min(best, self._at(line, e, variance))
+            if before - best <= _ENOUGH * best:
+                break
+        return best
 
     def _exact_epsilon(self, delta: Fraction) -> float:
         """Search for ε; what is returned was itself checked.
@@ -162,7 +174,7 @@ class Profile:
         for place, level in enumerate(_LEVELS):
             before = best
             best = self._settle(best, goal, self._smooth(best, level))
-            if best < guess and place and before - best <= _SETTLED * best:
+            if best < guess and place and before - best <= _ENOUGH * best:
                 break
         return nextafter(best, inf)
 
@@ -176,7 +188,9 @@ class Profile:
                 break
         return best
 
-    def _search(self, line: Line, goal: float, high: float, variance: float) -> float:
+    def _search(
+        self, line: Line | None, goal: float, high: float, variance: float
+    ) -> float:
         """Return an ε up to `high`, near the smallest, with δ at most `goal`.
 
         Regula falsi on ln δ with halving (Illinois); infinite when even `high` fails.
@@ -220,36 +234,33 @@ class Profile:
         least = level * max(e, 0.01 * self._losses.spread)
         return max(self._losses.variance, least * least)
 
-    def _line(self, e: float, variance: float) -> Line:
-        """Choose the line near the saddle, and a step whose images are negligible."""
+    def _line(self, e: float, variance: float, most: int | None = None) -> Line | None:
+        """Choose the line right of the saddle, and a step whose images are negligible.
+
+        None when that takes more than `most` nodes. Right of the saddle the images are
+        smaller, and e^4 times more rounding is still nothing.
+        """
         losses = self._losses
-        moments = [losses.log_moment(t, variance)[0] for t in _ORDERS]
+        moments = np.array([losses.log_moment(t, variance)[0] for t in _ORDERS])
         slopes = _ORDERS - 0.5
-        sizes = np.array(moments) - slopes * e - np.log(slopes * (_ORDERS + 0.5))
-        place = int(np.argmin(sizes))
-        low, high = _ORDERS[max(place - 1, 0)], _ORDERS[min(place + 1, 96)]
-        c = self._saddle(float(low), float(high), e, variance)
-        log_delta = float(sizes[place]) - 3
+        sizes = moments - slopes * e - np.log(slopes * (_ORDERS + 0.5))
+        c = float(_ORDERS[np.flatnonzero(sizes <= np.min(sizes) + 4)[-1]])
+        log_delta = float(np.min(sizes)) - 3
         window = (_CLOSE - log_delta) / (c - 0.5)
         while np.min(moments - slopes * (e + window)) + (c - 0.5) * window > (
             log_delta - _CLOSE
         ):
             window *= 1.2
-        least = 10.1 / variance**0.5 / _MOST_NODES
-        return losses.line(c, _few_bits(max(2 * pi / window, least)), variance)
+        step = 2 * pi / window
+        least = 10.1 / variance**0.5 / (most or _MOST_NODES)
+        if most and step < least:
+            return None
+        return losses.line(c, _few_bits(max(step, least)), variance)
 
-    def _saddle(self, low: float, high: float, e: float, variance: float) -> float:
-        def size(c: float) -> float:
-            moment = self._losses.log_moment(c, variance)[0]
-            return moment - (c - 0.5) * e - log((c - 0.5) * (c + 0.5))
-
-        for _ in range(25):
-            left, right = low + 0.382 * (high - low), low + 0.618 * (high - low)
-            low, high = (low, right) if size(left) < size(right) else (left, high)
-        return low
-
-    def _at(self, line: Line, e: float, variance: float) -> float:
+    def _at(self, line: Line | None, e: float, variance: float) -> float:
         """Return an upper bound of δ(ε) from one line."""
+        if line is None:
+            return 1.0
         angle = line.omega * e
         waves = line.ratio.real * np.cos(angle) + line.ratio.imag * np.sin(angle)
         total = 2 * float(waves.sum()) - float(line.ratio[0].real)
