@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise, product
 from operator import add
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from sfumato import noise
-from sfumato.account import Epsilon, KNorm
+from sfumato.account import Gaussian, Geometric, KNorm
 from sfumato.declare.query import Count, Histogram, Statistic
 from sfumato.engine import Exact
 from sfumato.errors import SfumatoError
@@ -79,7 +79,7 @@ def release(
     Raises:
         SfumatoError: The receipt does not pay for this very plan.
     """
-    if Epsilon(receipt.cost) != plan.cost or receipt.plan != plan.digest:
+    if receipt.cost != str(plan.cost) or receipt.plan != plan.digest:
         raise SfumatoError(
             N_("the receipt does not pay for this plan"),
             hint=N_("release through a session; it debits and releases in one step"),
@@ -136,13 +136,31 @@ def _add_noise(plan: Plan, exact: Exact) -> Exact:
 def _draw(step: Step, cells: int) -> list[tuple[int, ...]]:
     """Return fresh noise for each part of a step: one integer per cell."""
     mechanism = step.mechanism
-    if isinstance(mechanism, KNorm):
-        bounds, scale, levels = mechanism.bounds, mechanism.scale, mechanism.resolution
-        drawn = [noise.box_noise(bounds, scale, levels) for _ in range(cells)]
-        return list(zip(*drawn, strict=True))
-    if mechanism.scale > _SMALL:
-        return [tuple(noise.discrete_laplace(mechanism.scale) for _ in range(cells))]
-    return [tuple(noise.discrete_laplace(mechanism.scale, cells).tolist())]
+    match mechanism:
+        case KNorm():
+            bounds, levels = mechanism.bounds, mechanism.resolution
+            drawn = [
+                noise.box_noise(bounds, mechanism.scale, levels) for _ in range(cells)
+            ]
+            return list(zip(*drawn, strict=True))
+        case Geometric():
+            if mechanism.scale > _SMALL:
+                one = mechanism.scale
+                return [tuple(noise.discrete_laplace(one) for _ in range(cells))]
+            return [tuple(noise.discrete_laplace(mechanism.scale, cells).tolist())]
+        case Gaussian():
+            return [_draw_gaussian(mechanism, cells)]
+        case _:
+            assert_never(mechanism)
+
+
+def _draw_gaussian(mechanism: Gaussian, cells: int) -> tuple[int, ...]:
+    small = mechanism.scale <= _SMALL
+    if mechanism.law == "discrete":
+        if small:
+            return tuple(noise.discrete_gaussian(mechanism.variance, cells).tolist())
+        return tuple(noise.discrete_gaussian(mechanism.variance) for _ in range(cells))
+    return tuple(noise.whole_gaussian(mechanism.scale, cells))
 
 
 def _figures(
