@@ -132,16 +132,7 @@ class Ledger(Generic[L]):
     ) -> None:
         """Open or create the ledger and the budgets; spends nothing."""
         self.dataset, self.cap = check_text("the name of a dataset", dataset), cap
-        wanted = [_balance(dataset, "dataset", "", "", read_cap(cap))]
-        wanted += [
-            _balance(dataset, x.kind, check_text(x.kind, x.name), "", read_cap(x.cap))
-            for x in limits
-        ]
-        label = check_text("the label of blocks", blocks.label) if blocks else ""
-        wanted += [
-            _balance(dataset, "block", name, label, read_cap(cap))
-            for name in names(blocks.names if blocks else (), "the name of a block")
-        ]
+        wanted = _wanted(dataset, read_cap(cap), limits, blocks)
         self._limits = tuple(sorted({(x.kind, x.name) for x in limits}))
         self._writer = writer_of(path, anchor)
 
@@ -305,5 +296,35 @@ class Ledger(Generic[L]):
         )
 
 
-def _balance(dataset: str, kind: str, name: str, label: str, cap: Amounts) -> Balance:
-    return Balance(dataset, kind, name, label, cap.measure, cap.units, cap.delta_units)
+def _wanted(
+    dataset: str, cap: Amounts, limits: Sequence[Limit], blocks: Blocks | None
+) -> list[Balance]:
+    """Return the budgets that a ledger object needs to be open."""
+
+    def budget(kind: str, name: str, label: str, most: Amounts) -> Balance:
+        if most.measure != cap.measure:
+            raise LedgerError(
+                N_("the budget is in {measure}, its limits in {other}"),
+                hint=N_("state every limit in the currency of the dataset's budget"),
+                measure=cap.word,
+                other=most.word,
+            )
+        return Balance(
+            dataset, kind, name, label, most.measure, most.units, most.delta_units
+        )
+
+    wanted = [budget("dataset", "", "", cap)]
+    for limit in limits:
+        if limit.kind not in ("analyst", "project"):
+            raise LedgerError(
+                N_("a limit is of an analyst or a project, not of {kind}"),
+                hint=N_('write Limit("analyst", name, cap)'),
+                kind=repr(limit.kind),
+            )
+        name = check_text("the name of a limit", limit.name)
+        wanted.append(budget(limit.kind, name, "", read_cap(limit.cap)))
+    if blocks:
+        label = check_text("the label of blocks", blocks.label)
+        parts = names(blocks.names, "the name of a block")
+        wanted += [budget("block", name, label, cap) for name in parts]
+    return wanted
