@@ -68,8 +68,8 @@ def plain(source, file):
 
 def private(source, file):
     """Return a function that computes the exact integers of the same question."""
-    from sfumato.declare.dataset import Dataset
     from sfumato.declare import query as ask
+    from sfumato.declare.dataset import Dataset
     from sfumato.declare.schema import Category, Real, Schema
     from sfumato.engine.load import open_engine
     from sfumato.plan import make_plan

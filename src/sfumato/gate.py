@@ -9,23 +9,28 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from fractions import Fraction
 from itertools import pairwise, product
+from operator import add
 from typing import TypeAlias
 
 from sfumato import noise
-from sfumato.account import Epsilon
+from sfumato.account import Epsilon, KNorm
 from sfumato.declare.query import Count, Histogram, Statistic
 from sfumato.engine import Exact
 from sfumato.errors import SfumatoError
 from sfumato.plan import (
+    Aggregate,
     Bins,
     ByCount,
     ByRatio,
+    CentredSum,
     CountRows,
     CountValues,
     Direct,
     Plan,
     Recipe,
     Step,
+    SumValues,
+    bound,
 )
 from sfumato.post import intervals, points
 from sfumato.release import (
@@ -46,6 +51,13 @@ __all__ = ["compare_for_owner", "release"]
 Cell: TypeAlias = (
     "tuple[dict[str, str | int | bool], tuple[float, float] | str | int | bool | None]"
 )
+_NAMES: dict[type[Aggregate], str] = {
+    CountRows: "count_rows",
+    CountValues: "count_values",
+    SumValues: "sum",
+    CentredSum: "centred_sum",
+    Bins: "bins",
+}
 _SMALL = Fraction(2**40)  # above it noise is drawn one by one: no 64-bit limit
 
 
@@ -61,7 +73,7 @@ def release(
 
     Formal guarantee: if `exact` holds the plan's aggregates, whose L1 sensitivities
     the plan states, the result is ``plan.cost``-DP for the schema's unit and neighbour
-    relation: each step is a geometric mechanism, steps compose by addition, and all
+    relation: each step is a geometric or K-norm mechanism, steps compose by addition, and all
     that follows is post-processing (``docs/sensitivity.md``).
 
     Raises:
@@ -73,10 +85,7 @@ def release(
             hint=N_("release through a session; it debits and releases in one step"),
         )
     secure = noise.default().secure
-    noisy = tuple(
-        _add_noise(step, values)
-        for step, values in zip(plan.steps, exact.unseal(), strict=True)
-    )
+    noisy = _add_noise(plan, exact.unseal())
     unit = plan.schema.unit
     claim = Claim(
         epsilon=str(plan.cost),
@@ -93,7 +102,7 @@ def release(
         figures=tuple(_figures(plan, noisy, confidence)),
         confidence=confidence,
         claim=claim,
-        measurements=tuple(map(_measurement, [plan] * len(noisy), plan.steps, noisy)),
+        measurements=tuple(_measurement(plan, i, v) for i, v in enumerate(noisy)),
     )
 
 
@@ -112,12 +121,28 @@ def compare_for_owner(
     return compare(released, truths)
 
 
-def _add_noise(step: Step, values: Sequence[int]) -> tuple[int, ...]:
-    scale = step.mechanism.scale
-    if scale > _SMALL:
-        return tuple(v + noise.discrete_laplace(scale) for v in values)
-    drawn = noise.discrete_laplace(scale, len(values)).tolist()
-    return tuple(v + int(e) for v, e in zip(values, drawn, strict=True))
+def _add_noise(plan: Plan, exact: Exact) -> Exact:
+    """Add to every part the noise of the step it belongs to."""
+    noisy: dict[int, tuple[int, ...]] = {}
+    for step in plan.steps:
+        values = [exact[part] for part in step.parts]
+        for part, drawn, held in zip(
+            step.parts, _draw(step, len(values[0])), values, strict=True
+        ):
+            noisy[part] = tuple(map(add, held, drawn))
+    return tuple(noisy[part] for part in range(len(plan.parts)))
+
+
+def _draw(step: Step, cells: int) -> list[tuple[int, ...]]:
+    """Return fresh noise for each part of a step: one integer per cell."""
+    mechanism = step.mechanism
+    if isinstance(mechanism, KNorm):
+        bounds, scale, levels = mechanism.bounds, mechanism.scale, mechanism.resolution
+        drawn = [noise.box_noise(bounds, scale, levels) for _ in range(cells)]
+        return list(zip(*drawn, strict=True))
+    if mechanism.scale > _SMALL:
+        return [tuple(noise.discrete_laplace(mechanism.scale) for _ in range(cells))]
+    return [tuple(noise.discrete_laplace(mechanism.scale, cells).tolist())]
 
 
 def _figures(
@@ -126,7 +151,7 @@ def _figures(
     for statistic, recipe in plan.answers:
         estimates = points(plan, recipe, noisy)
         low, high = intervals(plan, recipe, noisy, confidence)
-        terms = tuple(_noise(plan, plan.steps[i]) for i in _terms(recipe))
+        terms = tuple(_noise(plan, part) for part in _terms(recipe))
         unit = (
             "" if isinstance(statistic, Count | Histogram) else _unit(plan, statistic)
         )
@@ -161,29 +186,36 @@ def _cells(plan: Plan, statistic: Statistic) -> Iterator[Cell]:
 
 def _terms(recipe: Recipe) -> tuple[int, ...]:
     match recipe:
-        case Direct(step):
-            return (step,)
+        case Direct(part):
+            return (part,)
         case ByRatio(total, count) | ByCount(total, count):
             return (total,) if count is None else (total, count)
         case _:
             return ()
 
 
-def _measurement(plan: Plan, step: Step, values: tuple[int, ...]) -> Measurement:
-    aggregate = step.aggregate
+def _measurement(plan: Plan, part: int, values: tuple[int, ...]) -> Measurement:
+    aggregate = plan.parts[part].aggregate
     column = getattr(aggregate, "column", "")
-    words = {"CountRows": "count_rows", "CountValues": "count_values",
-             "SumValues": "sum", "CentredSum": "centred_sum", "Bins": "bins"}  # fmt: skip
-    name = f"{words[type(aggregate).__name__]}({column})"
-    return Measurement(name, step.mechanism.sensitivity, _noise(plan, step), values)
+    name = f"{_NAMES[type(aggregate)]}({column})"
+    step = plan.step_of(part)
+    if isinstance(step.mechanism, KNorm):
+        change = bound(aggregate) * step.mechanism.rows
+    else:
+        change = step.mechanism.sensitivity
+    return Measurement(name, change, _noise(plan, part), values)
 
 
-def _noise(plan: Plan, step: Step) -> Noise:
-    aggregate, mechanism = step.aggregate, step.mechanism
+def _noise(plan: Plan, part: int) -> Noise:
+    aggregate, step = plan.parts[part].aggregate, plan.step_of(part)
     size = 1.0
-    if not isinstance(aggregate, CountRows | CountValues | Bins):
+    if isinstance(aggregate, SumValues | CentredSum):
         size = float(getattr(plan.schema[aggregate.column], "step", 1.0))
-        size = size / 2 if type(aggregate).__name__ == "CentredSum" else size
+        size = size / 2 if isinstance(aggregate, CentredSum) else size
+    mechanism = step.mechanism
+    if isinstance(mechanism, KNorm):
+        scale = bound(aggregate) * mechanism.rows / mechanism.cost.value
+        return Noise("k_norm", str(scale), size, str(mechanism.cost), len(step.parts))
     return Noise("geometric", str(mechanism.scale), size, str(mechanism.cost))
 
 

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, final
 
-from sfumato.account import Epsilon
+from sfumato.account import Epsilon, KNorm
 from sfumato.amount import Amount
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.expr import Expr
@@ -20,7 +20,7 @@ from sfumato.engine.load import open_engine
 from sfumato.errors import DeclarationError, EngineError, SfumatoError
 from sfumato.gate import compare_for_owner, release
 from sfumato.ledger import Ledger
-from sfumato.plan import Expected, Plan, expected_errors, make_plan
+from sfumato.plan import Expected, Plan, bound, expected_errors, make_plan
 from sfumato.release import OwnerComparison, Release
 from sfumato.words import N_
 
@@ -246,10 +246,18 @@ class SessionPlan:
         lines = [f"{self.plan.query}: epsilon {self.cost}"]
         for step in self.plan.steps:
             m = step.mechanism
-            lines.append(
-                f"  {step.aggregate}: sensitivity {m.sensitivity}, geometric noise of "
-                f"scale {float(m.scale):g}, epsilon {m.cost}, {step.cells} cells"
+            how = (
+                f"joint noise of {len(step.parts)} measurements"
+                if isinstance(m, KNorm)
+                else f"geometric noise of scale {float(m.scale):g}"
             )
+            lines.append(f"  epsilon {m.cost}: {how}")
+            for part in step.parts:
+                measured = self.plan.parts[part]
+                lines.append(
+                    f"    {measured.aggregate}: one row changes it by at most "
+                    f"{bound(measured.aggregate)}, {measured.cells} cells"
+                )
         return "\n".join(lines)
 
     def __str__(self) -> str:

@@ -51,7 +51,7 @@ def tree_p(counts: np.ndarray, chances: np.ndarray) -> np.ndarray:
     """p-values of all inner nodes of a balanced tree over the cells."""
     left, whole, chance = [], [], []
     todo = [(0, len(counts))]
-    sums, masses = np.append(0, counts.cumsum()), np.append(0.0, chances.cumsum())
+    sums = np.append(0, counts.cumsum())
     while todo:
         i, j = todo.pop()
         if j - i < 2 or sums[j] == sums[i]:
@@ -62,12 +62,11 @@ def tree_p(counts: np.ndarray, chances: np.ndarray) -> np.ndarray:
         part, all_ = math.fsum(chances[i:m]), math.fsum(chances[i:j])
         chance.append(part / all_)
         todo += [(i, m), (m, j)]
-    del masses
     return binomial_p(np.array(left), np.array(whole), np.array(chance))
 
 
 def cells_p(sample: np.ndarray, edges: np.ndarray, cdf: Callable[[float], float]):
-    """p-values of the tree of cells ``(-inf, e0), [e0, e1), ...``; cdf(x) = P(X < x)."""
+    """p-values of the tree of cells between edges, closed below; cdf(x) = P(X < x)."""
     counts = np.bincount(
         np.searchsorted(edges, sample, side="right"), minlength=len(edges) + 1
     )

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable
 from fractions import Fraction
 
 
-class NeedBits(Exception):
+class NeedBitsError(Exception):
     """The script of a path has ended; the sampler wants one of so many values."""
 
 
@@ -23,7 +23,7 @@ class Script:
         try:
             return next(self._answers)
         except StopIteration:
-            raise NeedBits(1 << count) from None
+            raise NeedBitsError(1 << count) from None
 
 
 def masses(
@@ -40,7 +40,7 @@ def masses(
         answers, mass = todo.pop()
         try:
             found[sampler(Script(answers))] += mass
-        except NeedBits as need:
+        except NeedBitsError as need:
             (bound,) = need.args
             if mass / bound < smallest:
                 hidden += mass

@@ -9,7 +9,7 @@ import numpy as np
 from sfumato.noise.bounds import exp_bounds
 from sfumato.noise.stream import Stream
 
-PATTERNS = (0, (1 << 64) - 1, 0xA5C3_96F0_1234_9ABD)
+PATTERNS = (1, (1 << 64) - 2, 0xA5C3_96F0_1234_9ABD)
 
 
 class Scripted(Stream):
@@ -49,9 +49,8 @@ def words_near(exponents: list[Fraction], bits: int = 63) -> list[int]:
     found = []
     for q in exponents:
         edge, _ = exp_bounds(q.numerator, q.denominator, bits)
-        for step in range(-3, 4):
-            if 0 <= edge + step < 1 << bits:
-                found.append(edge + step)
+        around = range(edge - 3, edge + 4)
+        found += [word for word in around if 0 <= word < 1 << bits]
     return found
 
 

@@ -71,7 +71,7 @@ def test_the_constants_are_those_of_the_proof():
     assert [Fraction(c) for c in filters._EXP_TERMS] == [
         Fraction(float(Fraction(1, math.factorial(j)))) for j in range(13)
     ]
-    low, high = ln_bounds(2, 120)
+    low, _ = ln_bounds(2, 120)
     assert abs(Fraction(filters._LN2) - Fraction(low, 1 << 120)) < Fraction(1, 1 << 54)
     cut = filters._SQRT_HALF_BITS.view(np.float64)
     assert math.sqrt(0.5) - 1e-6 < cut < math.sqrt(0.5)

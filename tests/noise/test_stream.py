@@ -121,7 +121,7 @@ def test_a_fixed_stream_replays():
 
 
 def test_replaced_is_local_to_its_block_and_thread():
-    """`replaced` changes `default` inside the block, nested blocks and no other thread."""
+    """`replaced` changes `default` inside the block and in no other thread."""
     others = []
     with replaced(FixedStream(1)) as one:
         assert default() is one

@@ -1,7 +1,5 @@
 """Plans: exact cost, shared measurements, refusals that cost nothing."""
 
-from fractions import Fraction
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -24,7 +22,9 @@ from sfumato import (
 from sfumato import (
     sum as total,
 )
+from sfumato.account import Geometric, KNorm
 from sfumato.plan import (
+    Bins,
     ByCount,
     ByRatio,
     CentredSum,
@@ -32,6 +32,7 @@ from sfumato.plan import (
     Direct,
     PublicSize,
     SumValues,
+    bound,
     expected_errors,
     make_plan,
     sensitivity,
@@ -98,12 +99,44 @@ def test_means_share_what_they_can():
         Query().select(mean("bmi"), mean("age"), total("age"), count()), SCHEMA, 1
     )
 
-    assert [type(s.aggregate) for s in plan.steps] == [
+    assert [type(p.aggregate) for p in plan.parts] == [
         CentredSum,
         CountRows,
         CentredSum,
     ]
     assert plan.recipes == (ByRatio(0, 1), ByRatio(2, 1), ByCount(2, 1), Direct(1))
+
+
+def test_every_part_is_measured_once():
+    """Steps cut the parts into classes; joint steps hold no histogram."""
+    ask = Query().select(mean("bmi"), mean("glucose"), histogram("outcome"), count())
+    plan = make_plan(ask.group_by("smoker"), SCHEMA, 1)
+
+    measured = sorted(part for step in plan.steps for part in step.parts)
+    assert measured == list(range(len(plan.parts)))
+    for step in plan.steps:
+        if isinstance(step.mechanism, KNorm):
+            aggregates = [plan.parts[p].aggregate for p in step.parts]
+            assert step.mechanism.bounds == tuple(map(bound, aggregates))
+            assert not any(isinstance(a, Bins) for a in aggregates)
+
+
+def test_joint_noise_beats_noise_apart():
+    """Six means: the chosen arrangement has a third of the variance of Laplace noise."""
+    columns = {f"x{i}": Integer(0, 100, complete=True) for i in range(6)}
+    plan = make_plan(Query().select(*map(mean, columns)), Schema(columns), 1)
+
+    (step,) = plan.steps
+    apart = 2 * (6 + 1) ** 2 * 100**2  # ε split evenly over seven geometric draws
+    assert plan.noise_of(0).variance < apart / 3
+    assert len(step.parts) == 7
+
+
+def test_a_huge_epsilon_draws_apart():
+    """Where noise is below one step, joint draws gain nothing and are not used."""
+    plan = make_plan(Query().select(mean("glucose"), count()), SCHEMA, 1000)
+
+    assert all(isinstance(s.mechanism, Geometric) for s in plan.steps)
 
 
 def test_a_public_size_is_free_and_a_mean_of_it_is_not():
@@ -119,26 +152,26 @@ def test_bc059_noise_never_depends_on_the_data():
     """A plan is made without rows: scales come from schema, unit and ε alone."""
     plan = make_plan(Query().select(mean("bmi")), SCHEMA, 1)
 
-    assert [s.mechanism.sensitivity for s in plan.steps] == [COLUMNS["bmi"].width, 1]
+    assert [s.mechanism.bounds for s in plan.steps] == [(COLUMNS["bmi"].width, 1)]
 
 
 @pytest.mark.parametrize(
-    ("aggregate", "groups", "total_", "add", "replace"),
+    ("aggregate", "groups", "add", "replace"),
     [
-        (CountRows(), 1, False, 1, 1),
-        (CountRows(), 3, False, 1, 2),
-        (CentredSum("x", -3, 7), 1, True, 10, 20),
-        (SumValues("x", -3, 7), 1, False, 7, 10),
-        (SumValues("x", 2, 7), 1, True, 7, 5),
-        (SumValues("x", 2, 7), 1, False, 7, 7),
-        (SumValues("x", 2, 7), 2, False, 7, 14),
-        (SumValues("x", -9, -2), 1, False, 9, 9),
+        (CountRows(), 1, 1, 1),
+        (CountRows(), 3, 1, 2),
+        (CentredSum("x", -3, 7), 1, 10, 20),
+        (SumValues("x", -3, 7), 1, 7, 10),
+        (SumValues("x", 2, 7), 1, 7, 7),
+        (SumValues("x", 2, 7), 2, 7, 14),
+        (SumValues("x", -9, -2), 1, 9, 9),
+        (Bins("x", (0.0, 1.0, 2.0), 2), 1, 1, 2),
     ],
 )
-def test_sensitivities_by_hand(aggregate, groups, total_, add, replace):
+def test_sensitivities_by_hand(aggregate, groups, add, replace):
     """A few values worked out on paper; the oracle checks them all on the engine."""
-    one = sensitivity(aggregate, Rows(), groups=groups, total=total_)
-    other = sensitivity(aggregate, FIXED.unit, groups=groups, total=total_)
+    one = sensitivity(aggregate, Rows(), groups=groups)
+    other = sensitivity(aggregate, FIXED.unit, groups=groups)
 
     assert (one, other) == (add, replace)
 
@@ -245,21 +278,22 @@ def test_the_expected_error_is_computed_without_data():
     errors = {e.name: e for e in expected_errors(plan, rows=768)}
     public = expected_errors(make_plan(Query().select(count()), FIXED, 1))
 
-    assert errors["count"].error == plan.steps[0].mechanism.error(0.95)
+    assert errors["count"].error == plan.noise_of(0).error(0.95)
     assert 0 < errors["mean_age"].mean_absolute < errors["mean_age"].error < 10
     assert errors["mean_age"].rows == 768 and errors["count"].rows is None
     assert (public[0].error, public[0].mean_absolute) == (0, 0)
 
 
 def test_weights_move_the_split():
-    """A figure that matters more gets more of the ε."""
-    plain = make_plan(Query().select(mean("bmi"), mean("age")), SCHEMA, 1)
-    heavy = make_plan(Query().select(mean("bmi", weight=8), mean("age")), SCHEMA, 1)
+    """A figure that matters far more is measured on its own, with more of the ε."""
+    ask = Query().select(mean("bmi", weight=1000), mean("age"), count())
+    plain, heavy = (
+        make_plan(q, SCHEMA, 1)
+        for q in (Query().select(mean("bmi"), mean("age"), count()), ask)
+    )
 
-    assert heavy.steps[0].mechanism.cost > plain.steps[0].mechanism.cost
-    assert Fraction(
-        heavy.steps[0].mechanism.cost.units, heavy.steps[2].mechanism.cost.units
-    ) == (pytest.approx(2, rel=1e-6))
+    assert heavy.noise_of(0).variance < 0.8 * plain.noise_of(0).variance
+    assert heavy.noise_of(2).variance > plain.noise_of(2).variance
 
 
 def test_too_many_cells_are_refused():

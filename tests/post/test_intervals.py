@@ -14,12 +14,12 @@ from sfumato import (
     count,
     histogram,
     mean,
-    noise,
 )
 from sfumato import (
     sum as total,
 )
-from sfumato.plan import make_plan
+from sfumato.gate import _add_noise
+from sfumato.plan import CentredSum, make_plan
 from sfumato.post import intervals, points
 
 COLUMNS = {
@@ -33,16 +33,8 @@ RUNS = 3000
 
 
 def noisy(plan, exact):
-    """Add each step's own noise."""
-    return [
-        [
-            v + int(e)
-            for v, e in zip(
-                values, noise.discrete_laplace(s.mechanism.scale, len(values))
-            )
-        ]
-        for s, values in zip(plan.steps, exact)
-    ]
+    """Add each step's own noise, as the gate does."""
+    return _add_noise(plan, exact)
 
 
 def coverage(plan, exact, runs=RUNS, level=0.95):
@@ -77,19 +69,13 @@ def test_intervals_of_ratios_cover_what_they_say(schema, epsilon):
     plan = make_plan(
         Query().select(mean("glucose"), mean("age"), total("age")), schema, epsilon
     )
-    table = {
-        "glucose": (2 * 91_000 - 250 * 760, 760),
-        "age": (2 * 25_500 - 120 * 768, 768),
-    }
+    sums = {"glucose": 2 * 91_000 - 250 * 760, "age": 2 * 25_500 - 120 * 768}
+    rows = {"glucose": 760, "": 768}
     exact = [
-        [
-            table[s.aggregate.column][
-                0 if type(s.aggregate).__name__ == "CentredSum" else 1
-            ]
-        ]
-        if hasattr(s.aggregate, "column")
-        else [768]
-        for s in plan.steps
+        [sums[p.aggregate.column]]
+        if isinstance(p.aggregate, CentredSum)
+        else [rows[getattr(p.aggregate, "column", "")]]
+        for p in plan.parts
     ]
 
     found = coverage(plan, exact, runs=1500)
@@ -104,7 +90,7 @@ def test_means_stay_within_their_bounds_whatever_the_noise():
     """BC059, BC075: even without rows the mean and its interval lie in the bounds."""
     plan = make_plan(Query().select(mean("age")).group_by("outcome"), ADD, "0.01")
     for _ in range(300):
-        seen = noisy(plan, [[0, 0]] * len(plan.steps))
+        seen = noisy(plan, [[0, 0]] * len(plan.parts))
         mean_ = points(plan, plan.recipes[0], seen)
         low, high = intervals(plan, plan.recipes[0], seen, 0.95)
 

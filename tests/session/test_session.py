@@ -77,7 +77,7 @@ def test_a_plan_reads_nothing_and_spends_nothing():
 
     assert str(plan.cost) == "0.5" and str(desk.left) == "1"
     assert [e.name for e in plan.expected(rows=200)] == ["count", "mean_age"]
-    assert "±" in str(plan) and "sensitivity 120" in plan.explain()
+    assert "±" in str(plan) and "at most 120" in plan.explain()
 
 
 def test_the_debit_comes_first_and_stands():
@@ -297,23 +297,30 @@ def test_the_gate_wants_the_right_receipt():
 
 
 def test_each_step_gets_its_own_noise(monkeypatch):
-    """The gate asks for every step's own scale, in order, and adds what it gets."""
+    """The gate asks for every step's own law, in order, and adds what it gets."""
     asked = []
 
     def echo(scale, size):
         asked.append(scale)
         return np.full(size, 7)
 
-    plan = session().query().select(sf.mean("glucose"), sf.sum("age")).plan("0.5").plan
+    def box(bounds, scale, resolution):
+        asked.append((bounds, scale, resolution))
+        return tuple(range(100, 100 + len(bounds)))
+
+    ask = session().query().select(sf.mean("glucose"), sf.histogram("outcome"))
+    plan = ask.plan("0.5").plan
     receipt = Ledger(None, dataset="t", cap=sf.Epsilon("1")).debit(
         plan.cost, plan=plan.digest
     )
     monkeypatch.setattr("sfumato.noise.discrete_laplace", echo)
+    monkeypatch.setattr("sfumato.noise.box_noise", box)
 
-    answer = release(plan, Secret(((10,), (20,), (30,))), receipt)
+    answer = release(plan, Secret(((10,), (20,), (30, 40))), receipt)
 
-    assert asked[:3] == [s.mechanism.scale for s in plan.steps]
-    assert [m.values for m in answer.measurements] == [(17,), (27,), (37,)]
+    joint, bins = (s.mechanism for s in plan.steps)
+    assert asked == [(joint.bounds, joint.scale, joint.resolution), bins.scale]
+    assert [m.values for m in answer.measurements] == [(110,), (121,), (37, 47)]
 
 
 def test_the_owner_sees_truth_and_nobody_else():

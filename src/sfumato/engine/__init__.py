@@ -14,7 +14,7 @@ from sfumato.secret import Secret
 __all__ = ["Engine", "Exact"]
 
 Exact: TypeAlias = "tuple[tuple[int, ...], ...]"
-"""One tuple per step of the plan, of the step's `cells` integers: groups in the order
+"""One tuple per part of the plan, of the part's `cells` integers: groups in the order
 of ``plan.groups``, and for a histogram the bins of each group innermost."""
 
 

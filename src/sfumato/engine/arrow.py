@@ -18,7 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["load_arrow", "load_polars"]
 
-_BY_CELL = ("Object", "Int128", "UInt128")  # polars types that do not stream as numbers
+# polars types that a database cannot take from the stream as they are.
+_BY_CELL = ("Float16", "Int128", "Null", "Object", "UInt128")
 
 
 def load_polars(frame: pl.DataFrame | pl.LazyFrame, schema: Schema) -> Table:

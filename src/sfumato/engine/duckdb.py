@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from threading import Lock
 from typing import TYPE_CHECKING, Self, final
 
@@ -12,7 +11,7 @@ from sfumato.engine.dialect import DUCKDB
 from sfumato.engine.physical import Layout
 from sfumato.engine.render import Statement
 from sfumato.engine.storage import settle
-from sfumato.engine.table import Table
+from sfumato.engine.table import Table, log
 from sfumato.errors import EngineError, SourceError
 from sfumato.plan import Plan
 from sfumato.secret import Secret
@@ -23,14 +22,12 @@ if TYPE_CHECKING:
 
 __all__ = ["DuckDBEngine"]
 
-# What failed may quote a cell, so it goes to nobody unless the owner attaches a handler.
-_log = logging.getLogger("sfumato.engine")
-_log.addHandler(logging.NullHandler())
-_log.propagate = False
-
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
+    # Parquet statistics leave NaN out; trusting them, DuckDB folds isnan(x) to false and
+    # x <= bound to true, and a NaN reaches the sum.
+    "disabled_optimizers": "statistics_propagation",
     "python_enable_replacements": False,
     "temp_directory": "",  # private rows are never spilled to a disk
 }
@@ -96,15 +93,15 @@ class DuckDBEngine:
             if plan.schema != self._schema:
                 msg = "the plan is of another schema"
                 raise ValueError(msg)  # noqa: TRY301
-            if not plan.steps:
+            if not plan.parts:
                 return ()
             statement = Statement(plan, self._layout, DUCKDB)
-            return statement.read(self.select(statement.sql)).exact(plan)
+            return statement.read(self.unprotected(statement.sql)).exact(plan)
         except Exception:  # noqa: BLE001  whatever it was, one text
-            _log.exception("the statement failed")
+            log.debug("the statement failed", exc_info=True)
             return None
 
-    def select(self, sql: str) -> list[tuple[object, ...]]:
+    def unprotected(self, sql: str) -> list[tuple[object, ...]]:
         """Return the rows of a statement over ``data``: exact and unprotected."""
         with self._lock:  # cursors of their own would not see a registered frame
             return self._connection.execute(sql).fetchall()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,12 @@ if TYPE_CHECKING:
 
 __all__ = ["load_pandas", "load_records"]
 
-_NULLABLE = ("Int", "UInt", "Float", "boolean", "string", "str", "category")
+# Names of the extension types that hold numbers, truth values or text.
+_PLAIN = re.compile(
+    r"(u?int\d+|float\d+|double|halffloat|bool|boolean|string|str|large_string|null|category"
+    r"|decimal\d+\(.*\)|dictionary<values=(large_)?(string|u?int\d+),.*>)(\[.*\])?",
+    re.IGNORECASE,
+)
 
 
 def load_pandas(frame: pd.DataFrame, schema: Schema) -> Table:
@@ -42,12 +48,16 @@ def load_records(rows: Sequence[Mapping[str, object]], schema: Schema) -> Table:
 
 
 def _array(series: pd.Series[Any], name: str, column: Column) -> Array:
+    import pandas as pd
+
     dtype = series.dtype
     if isinstance(dtype, np.dtype):
         if dtype.kind == "O":
             return encode(series.to_numpy(), column)
         return _machine(series.to_numpy(), name)
-    if getattr(dtype, "kind", "O") in "mMc" or not _is_plain(dtype):
+    if type(dtype).__name__ == "SparseDtype":
+        return _array(pd.Series(np.asarray(series)), name, column)
+    if not _PLAIN.fullmatch(str(dtype)):
         raise unreadable(name, str(dtype))
     codes, values = series.factorize()
     return look_up(codes, values.tolist(), column)
@@ -61,9 +71,3 @@ def _machine(array: Array, name: str) -> Array:
     if kind == "f" and size not in (4, 8):
         return array.astype(np.float64)
     return array.astype(array.dtype.newbyteorder("="), copy=False)
-
-
-def _is_plain(dtype: object) -> bool:
-    """Tell whether an extension type holds numbers, truth values or text."""
-    kind, text = type(dtype).__name__, str(dtype)
-    return kind == "ArrowDtype" or text.startswith(_NULLABLE)

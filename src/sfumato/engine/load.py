@@ -7,8 +7,8 @@ from pathlib import Path
 
 from sfumato.declare.dataset import CSV, Dataset
 from sfumato.engine.duckdb import DuckDBEngine
-from sfumato.engine.table import Table
-from sfumato.errors import SourceError
+from sfumato.engine.table import Table, log
+from sfumato.errors import SfumatoError, SourceError
 from sfumato.words import N_
 
 __all__ = ["open_engine"]
@@ -27,7 +27,20 @@ def open_engine(dataset: Dataset) -> DuckDBEngine:
         SourceError: The source cannot be opened or lacks a declared column, or, where
             the number of rows is public, it has another number. Nothing was spent.
     """
-    return DuckDBEngine(_load(dataset), dataset.schema)
+    table = None
+    try:
+        table = _load(dataset)
+    except SfumatoError:
+        raise
+    except Exception:  # noqa: BLE001  a library's words may quote a cell
+        log.debug("the table could not be loaded", exc_info=True)
+    if table is None:
+        raise SourceError(
+            N_("the table cannot be read by the library that holds it, {library}"),
+            hint=N_("compute or convert it first, then open the result"),
+            library=type(dataset.source).__module__.split(".")[0],
+        )
+    return DuckDBEngine(table, dataset.schema)
 
 
 def _load(dataset: Dataset) -> Table:

@@ -71,9 +71,9 @@ class ReferenceEngine:
                 tuple(
                     integer
                     for rows in groups.values()
-                    for integer in _integers(step.aggregate, rows, schema)
+                    for integer in _integers(part.aggregate, rows, schema)
                 )
-                for step in plan.steps
+                for part in plan.parts
             )
         )
 

@@ -55,7 +55,7 @@ class Statement:
         """Render; pure, no connection is needed."""
         self._plan, self._dialect = plan, dialect
         self._terms = Terms(plan.schema, layout, dialect)
-        aggregates = [step.aggregate for step in plan.steps]
+        aggregates = [part.aggregate for part in plan.parts]
         self._bins = [a for a in aggregates if isinstance(a, Bins)]
         self._sums = list(
             dict.fromkeys(

@@ -24,7 +24,7 @@ from sfumato.engine.physical import (
     Truth,
     Whole,
 )
-from sfumato.engine.table import Table, unreadable
+from sfumato.engine.table import Table, log, unreadable
 from sfumato.errors import SourceError
 from sfumato.words import N_
 
@@ -79,7 +79,7 @@ def settle(
         )
         return settled, _touch(connection, len(settled))
     except duckdb.Error:
-        pass
+        log.debug("the table could not be attached", exc_info=True)
     raise SourceError(  # without a context: the driver's words may quote a cell
         N_(
             "the table cannot be read: it is damaged, or holds text that is not Unicode"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
@@ -13,7 +14,12 @@ from sfumato.words import N_
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["Table", "declared_positions", "unreadable"]
+__all__ = ["Table", "declared_positions", "log", "unreadable"]
+
+# What failed may quote a cell: nobody hears it unless the owner attaches a handler.
+log = logging.getLogger("sfumato.engine")
+log.addHandler(logging.NullHandler())
+log.propagate = False
 
 
 @final

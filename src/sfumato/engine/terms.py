@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import assert_never, final
 
 from sfumato.declare.schema import (
@@ -15,7 +15,7 @@ from sfumato.declare.schema import (
     Schema,
     token,
 )
-from sfumato.engine.cell import key_index
+from sfumato.engine.columns import cell_reader
 from sfumato.engine.dialect import Dialect
 from sfumato.engine.physical import (
     Floating,
@@ -42,6 +42,7 @@ class Terms:
     def __init__(self, schema: Schema, layout: Layout, dialect: Dialect) -> None:
         """Keep the declarations, the storage of each column, and the primitives."""
         self.schema, self.dialect = schema, dialect
+        self._readers: dict[str, Callable[[object], float]] = {}
         self._slots = {
             name: (f"c{i}", physical)
             for i, (name, physical) in enumerate(zip(schema, layout, strict=True))
@@ -117,14 +118,17 @@ class Terms:
             return None if raw is None else int(raw is True)
         if isinstance(physical, Places):
             return raw if isinstance(raw, int) and raw >= 0 else None
-        assert isinstance(column, Category)  # noqa: S101  the plan checked it
-        return key_index(raw, column)
+        if name not in self._readers:
+            self._readers[name] = cell_reader(column)
+        place = int(self._readers[name](raw))
+        return place if place >= 0 else None
 
     def _cell(self, name: str) -> str:
         """Return a key cell such that one constant stands for one token."""
         cell, physical = self._slots[name]
         if isinstance(physical, Floating):
-            return self.dialect.to_double.format(x=cell)
+            x = self.dialect.to_double.format(x=cell)
+            return f"CASE WHEN {self.dialect.is_nan.format(x=x)} THEN NULL ELSE {x} END"
         if isinstance(physical, Text) and any(map(_spelled_twice, _tokens(self.schema[name]))):  # fmt: skip
             whole = self.dialect.is_whole_text.format(x=cell)
             part = self.dialect.whole_text.format(x=cell)

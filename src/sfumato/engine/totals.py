@@ -44,7 +44,7 @@ class Totals:
 
     def exact(self, plan: Plan) -> Exact:
         """Return the plan's integers."""
-        return tuple(tuple(self._integers(step.aggregate)) for step in plan.steps)
+        return tuple(tuple(self._integers(part.aggregate)) for part in plan.parts)
 
     def _integers(self, aggregate: Aggregate) -> list[int]:
         match aggregate:

@@ -9,6 +9,7 @@ come from `sfumato.noise.stream` alone.
 `discrete_gaussian`         integers, P(x) ~ ``exp(-x**2 / (2 * variance))``
 `rounded_laplace`           real values + Laplace noise, rounded to a public grid
 `rounded_gaussian`          real values + normal noise, rounded to a public grid
+`box_noise`                 one vector, jointly: P(z) ~ ``exp(-max |z_i| / bounds_i ...)``
 `permute_and_flip`          the index of a good score; the default way to choose
 `exponential`               the index of a score, P(i) ~ ``exp(rate * score[i])``
 `above_threshold`           the first noisy value above a noisy threshold
@@ -25,6 +26,7 @@ from sfumato.noise.integers import (
     discrete_laplace,
     uniform_below,
 )
+from sfumato.noise.joint import box_noise
 from sfumato.noise.rounded import rounded_gaussian, rounded_laplace
 from sfumato.noise.stream import FixedStream, Stream, default, replaced
 
@@ -34,6 +36,7 @@ __all__ = [
     "Stream",
     "above_threshold",
     "bernoulli_exp",
+    "box_noise",
     "default",
     "discrete_gaussian",
     "discrete_laplace",

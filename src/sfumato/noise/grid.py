@@ -3,13 +3,12 @@
 A value x is written ``x = g * (whole + rest)`` with `whole` an integer and
 ``|rest| <= 1/2``, without any rounding: scaling by a power of two, `rint` and the
 subtraction are exact in double precision (see ``docs/proofs/rounded-reals.md``).
-Values beyond ``2**61`` grid steps are clamped there, which moves no two values apart.
+Values beyond ``2**1023`` grid steps are clamped there, which moves no two values apart.
 """
 
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
@@ -21,18 +20,19 @@ from numpy.typing import NDArray
 
 from sfumato.errors import ArgumentError
 from sfumato.noise.arrays import Floats, Ints
+from sfumato.noise.attempts import Exact
 from sfumato.words import N_
 
-__all__ = ["GridPlan", "Places", "finish", "finish_one", "grid_plan", "place_one"]
+__all__ = ["GridPlan", "Places", "finish_one", "grid_plan", "place_one"]
 
-CLAMP_BITS = 61
+CLAMP_BITS = 1023
 DEFAULT_BITS = 20
 FINEST, COARSEST = 30, -10
 _MARGIN = 2.0**-42
 _MIN_POWER, _MAX_POWER = -1074, 1000
-_INT64_BITS = 63
-_FLOAT_POWER = 1024
 _MAX_PRODUCT = 1023
+_FINEST_FOR_INTEGERS = -40
+_LOW_BITS = 0x7FF
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,70 +102,78 @@ def _power_of(grid: Fraction) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Values on a grid: ``value / g = whole + rest``, shape ``(n,)``.
+    """Values on a grid: ``value / g = whole + carry + rest``, shape ``(n,)``.
 
     Attributes:
-        whole: Integers, at most ``2**61`` in magnitude.
-        rest: Floats within 2**-53 of the exact rest.
+        whole: Integers, as floats.
+        carry: Integers below 2**52, as floats; zero unless the values are integers.
+        rest: Floats within 2**-53 of the exact rest, at most 1 in magnitude.
         exact: The exact rest of an element.
     """
 
-    whole: Ints
+    whole: Floats
+    carry: Floats | float
     rest: Floats
-    exact: Callable[[int], Fraction]
+    exact: Exact
 
     @classmethod
     def of(cls, values: NDArray[Any], power: int) -> Places:
-        """Place a flat array of floats, integers or Python numbers."""
-        if values.dtype.kind == "O":
-            return cls._of_python(values.tolist(), power)
-        if values.dtype.kind in "iub":
-            return cls._of_integers(values, power)
-        clean = _clean(values.astype(np.float64), power)
+        """Place a flat array of floats or integers."""
+        if values.dtype.kind != "f":
+            return cls._of_integers(values.astype(np.int64), power)
+        limit = _limit(power)
+        clean: Floats = np.clip(values.astype(np.float64), -limit, limit)
+        missing = np.isnan(clean)
+        if missing.any():
+            clean[missing] = 0.0
         scaled = _shifted(clean, -power)
         whole = np.rint(scaled)
 
         def exact(i: int) -> Fraction:
-            value = Fraction(float(clean[i])) / Fraction(2) ** power
-            return value - int(whole[i])
+            return _in_steps(float(clean[i]), power) - int(whole[i])
 
-        return cls(whole.astype(np.int64), scaled - whole, exact)
-
-    @classmethod
-    def _of_python(cls, values: list[float | Fraction], power: int) -> Places:
-        """Place Python numbers, however large."""
-        placed = [place_one(v, power) for v in values]
-        whole = np.array([p[0] for p in placed], np.int64)
-        rest = np.array([p[1] for p in placed], np.float64)
-
-        def exact(i: int) -> Fraction:
-            return Fraction(placed[i][2]) / Fraction(2) ** power - placed[i][0]
-
-        return cls(whole, rest, exact)
+        return cls(whole, 0.0, scaled - whole, exact)
 
     @classmethod
-    def _of_integers(cls, values: NDArray[Any], power: int) -> Places:
+    def _of_integers(cls, values: Ints, power: int) -> Places:
         """Place integers: each is the sum of two floats that are placed exactly."""
-        if power < -CLAMP_BITS:
+        if power < _FINEST_FOR_INTEGERS:
             raise ArgumentError(
-                N_("a grid of 2**{power} is too fine for integers"),
-                hint=N_("use a discrete law for integers, or convert them to floats"),
+                N_("a grid of 2**{power} is too fine for an array of integers"),
+                hint=N_("use a discrete law, or convert the integers to floats"),
                 power=power,
             )
-        top = (1 << min(power + CLAMP_BITS, _INT64_BITS)) - 1
-        high_limit = min(top, int(np.iinfo(values.dtype).max)) if values.size else 0
-        low_limit = max(-top, int(np.iinfo(values.dtype).min)) if values.size else 0
-        clean = np.clip(values, low_limit, high_limit).astype(np.int64)
-        low = clean & 0x7FF
-        parts = [_shifted(p.astype(np.float64), -power) for p in (clean - low, low)]
-        wholes = [np.rint(p) for p in parts]
-        rest = (parts[0] - wholes[0]) + (parts[1] - wholes[1])
-        whole = wholes[0].astype(np.int64) + wholes[1].astype(np.int64)
+        low = values & _LOW_BITS
+        high, carry = (
+            _shifted(part.astype(np.float64), -power) for part in (values - low, low)
+        )
+        wholes = np.rint(high), np.rint(carry)
+        rest = (high - wholes[0]) + (carry - wholes[1])
 
         def exact(i: int) -> Fraction:
-            return Fraction(int(clean[i])) / Fraction(2) ** power - int(whole[i])
+            place = int(wholes[0][i]) + int(wholes[1][i])
+            return _in_steps(int(values[i]), power) - place
 
-        return cls(whole, rest, exact)
+        return cls(*wholes, rest, exact)
+
+    def finish(self, steps: Floats, power: int) -> Floats:
+        """Return the place plus `steps`, in the unit of the values.
+
+        ``steps + carry`` is exact and the sum with `whole` is rounded once, so the
+        result is the correctly rounded ``g * (whole + carry + steps)``. It is never
+        infinite and never -0.0.
+        """
+        total: Floats = self.whole + (steps + self.carry)
+        if power <= 0:
+            return _shifted(total, power)
+        with np.errstate(over="ignore"):
+            total = _shifted(total, power)
+        return np.clip(total, -sys.float_info.max, sys.float_info.max, out=total)
+
+
+def _in_steps(value: float | Fraction, power: int) -> Fraction:
+    """Return ``value / 2**power`` exactly."""
+    return Fraction(value) / Fraction(2) ** power
 
 
 def _shifted(values: Floats, power: int) -> Floats:
@@ -176,20 +184,8 @@ def _shifted(values: Floats, power: int) -> Floats:
 
 
 def _limit(power: int) -> float:
-    """Return the largest float that may be placed."""
-    if power + CLAMP_BITS >= _FLOAT_POWER:
-        return sys.float_info.max
-    return ldexp(1.0, power + CLAMP_BITS)
-
-
-def _clean(values: Floats, power: int) -> Floats:
-    """Clamp to the limit; NaN, which has no place, becomes zero."""
-    limit = _limit(power)
-    clean: Floats = np.clip(values, -limit, limit)
-    missing = np.isnan(clean)
-    if missing.any():
-        clean[missing] = 0.0
-    return clean
+    """Return the largest float that is placed: 2**1023 steps, or the largest of all."""
+    return sys.float_info.max if power > 0 else ldexp(1.0, CLAMP_BITS + power)
 
 
 def place_one(
@@ -202,25 +198,16 @@ def place_one(
         scaled = ldexp(clean, -power)
         whole = round(scaled)
         return whole, scaled - whole, clean
-    step = Fraction(2) ** power
-    bound = step * (1 << CLAMP_BITS)
+    bound = Fraction(2) ** (CLAMP_BITS + min(power, 0))
     exact = min(max(Fraction(value), -bound), bound)
-    whole = round(exact / step)
-    return whole, float(exact / step - whole), exact
-
-
-def finish(steps: Ints, power: int) -> Floats:
-    """Return ``steps * 2**power``, correctly rounded, never infinite."""
-    values = steps.astype(np.float64)
-    if power + _INT64_BITS < _FLOAT_POWER:
-        return _shifted(values, power)
-    with np.errstate(over="ignore"):
-        values = np.ldexp(values, power)
-    return np.clip(values, -sys.float_info.max, sys.float_info.max, out=values)
+    steps = _in_steps(exact, power)
+    whole = round(steps)
+    return whole, float(steps - whole), exact
 
 
 def finish_one(steps: int, power: int) -> float:
     """Return ``steps * 2**power``, correctly rounded, never infinite."""
-    if power + _INT64_BITS < _FLOAT_POWER:
-        return ldexp(steps, power)
-    return float(finish(np.array([steps], np.int64), power)[0])
+    try:
+        return ldexp(float(steps), power)
+    except OverflowError:
+        return sys.float_info.max if steps > 0 else -sys.float_info.max

@@ -20,7 +20,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.noise.arrays import Bools, Floats, Ints, Words
+from sfumato.noise.arrays import Bools, Floats, Words
 from sfumato.noise.exact import LazyUniform, half_normal_accepts, rounded_step
 from sfumato.noise.filters import (
     CHUNK,
@@ -32,13 +32,13 @@ from sfumato.noise.filters import (
     neglog_one,
     scratch,
 )
-from sfumato.noise.grid import GridPlan, Places, finish, place_one
+from sfumato.noise.grid import GridPlan, Places, place_one
 from sfumato.noise.stream import Stream
 
 __all__ = ["gaussian", "gaussian_one", "laplace", "laplace_one"]
 
 _WORD = 2.0**-64
-_FAR = 1 << 62
+_FAR = 1 << 51
 _CHANCE = 0.76
 
 
@@ -46,7 +46,7 @@ def laplace(values: NDArray[Any], plan: GridPlan, stream: Stream) -> Floats:
     """Return ``g * floor(x/g + 1/2 + L/g)`` for each value, L exact Laplace.
 
     Args:
-        values: Floats, integers or Python numbers (dtype object), shape ``(n,)``.
+        values: Floats or integers, shape ``(n,)``.
         plan: The scale and the grid.
         stream: Source of random bits.
     """
@@ -58,7 +58,7 @@ def gaussian(values: NDArray[Any], plan: GridPlan, stream: Stream) -> Floats:
     return _each_chunk(values, plan, stream, _gaussian_steps)
 
 
-_Steps: TypeAlias = Callable[[Places, GridPlan, Stream], Ints]
+_Steps: TypeAlias = Callable[[Places, GridPlan, Stream], Floats]
 
 
 def _each_chunk(
@@ -68,13 +68,11 @@ def _each_chunk(
     for start in range(0, len(values), CHUNK):
         part = slice(start, start + CHUNK)
         places = Places.of(values[part], plan.power)
-        steps = noisy_rest(places, plan, stream)
-        steps += places.whole
-        out[part] = finish(steps, plan.power)
+        out[part] = places.finish(noisy_rest(places, plan, stream), plan.power)
     return out
 
 
-def _laplace_steps(places: Places, plan: GridPlan, stream: Stream) -> Ints:
+def _laplace_steps(places: Places, plan: GridPlan, stream: Stream) -> Floats:
     work = scratch()
     m = len(places.rest)
     words = stream.fill(work.words[:m])
@@ -95,7 +93,7 @@ def _exact_step(
 
 def _round(
     words: Words, size: Floats, places: Places, plan: GridPlan
-) -> tuple[Ints, Bools]:
+) -> tuple[Floats, Bools]:
     """Return floor(rest + 1/2 +- factor * size), and where that is unsure.
 
     The last bit of a word is the sign of its noise.
@@ -112,10 +110,10 @@ def _round(
     np.abs(value, out=value)
     unsure: Bools = value > 0.5 - plan.margin
     unsure |= words < np.uint64(SMALLEST_WORD)
-    return whole.astype(np.int64), unsure
+    return whole, unsure
 
 
-def _gaussian_steps(places: Places, plan: GridPlan, stream: Stream) -> Ints:
+def _gaussian_steps(places: Places, plan: GridPlan, stream: Stream) -> Floats:
     words, size, read = _half_normals(len(places.rest), stream)
     steps, unsure = _round(words, size, places, plan)
     unsure[list(read)] = True

@@ -38,11 +38,22 @@ def _release(
         values = values.item()
     if isinstance(values, (int, float, Fraction)):
         return finish_one(of_one(values, plan, source), plan.power)
+    array = _array(values)
+    if array.dtype == object:
+        flat = [finish_one(of_one(v, plan, source), plan.power) for v in array.ravel()]
+        return np.array(flat, np.float64).reshape(array.shape)
+    return of_many(array.ravel(), plan, source).reshape(array.shape)
+
+
+def _array(values: Numbers) -> NDArray[Any]:
+    """Return an array that holds each number exactly, of dtype object if need be."""
     if isinstance(values, np.ndarray):
         array = real_array("values", values)
-    else:
-        array = np.array(values, dtype=object)
-    return of_many(array.ravel(), plan, source).reshape(array.shape)
+        return array.astype(object) if array.dtype == np.uint64 else array
+    objects = np.array(values, dtype=object)
+    if all(isinstance(v, float) for v in objects.ravel()):
+        return objects.astype(np.float64)
+    return objects
 
 
 @overload
@@ -74,8 +85,8 @@ def rounded_laplace(
     Laplace noise. A function of L1 sensitivity D is released with D/scale-differential
     privacy, in any dimension and for any grid. Proof: ``docs/proofs/rounded-reals.md``.
 
-    It is total: no value raises an error. NaN counts as 0, values beyond ``2**61``
-    grid steps are clamped there, results beyond double precision are clamped to it.
+    It is total: no value raises an error. NaN counts as 0, values beyond ``2**1023``
+    grid steps and results beyond double precision are clamped there.
 
     Args:
         values: A number or an array of floats or integers, any shape.

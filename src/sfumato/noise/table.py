@@ -290,8 +290,14 @@ def _resolve(made: Table, prefixes: NDArray[np.uint16], stream: Stream) -> Ints:
     buckets = rank + made.first
     for i in np.flatnonzero(tied).tolist():
         uniform = LazyUniform(stream, int(words[i]), 64)
-        buckets[i] = locate(made.law, made.bits, uniform)
+        buckets[i] = _fitting(locate(made.law, made.bits, uniform), made.bits)
     return buckets
+
+
+def _fitting(bucket: int, bits: int) -> int:
+    """Clamp a bucket so that its values fit int64: an event below exp(-500)."""
+    limit = (1 << (63 - bits)) - 1
+    return min(max(bucket, -limit), limit)
 
 
 def _finish(

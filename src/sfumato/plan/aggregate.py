@@ -12,8 +12,17 @@ from typing import TypeAlias, assert_never, final
 from sfumato.declare.schema import Boolean, Number
 from sfumato.declare.unit import Rows
 
-__all__ = ["Aggregate", "Bins", "CentredSum", "CountRows", "CountValues", "SumValues",
-           "sensitivity"]  # fmt: skip
+__all__ = [
+    "Aggregate",
+    "Bins",
+    "CentredSum",
+    "CountRows",
+    "CountValues",
+    "SumValues",
+    "bound",
+    "grid",
+    "sensitivity",
+]
 
 
 @final
@@ -80,9 +89,20 @@ class Bins:
 Aggregate: TypeAlias = CountRows | CountValues | SumValues | CentredSum | Bins
 
 
-def sensitivity(
-    aggregate: Aggregate, unit: Rows, *, groups: int, total: bool = False
-) -> int:
+def bound(aggregate: Aggregate) -> int:
+    """Return the largest size of one row's contribution to one cell."""
+    match aggregate:
+        case CountRows() | CountValues() | Bins():
+            return 1
+        case CentredSum():
+            return aggregate.width
+        case SumValues(_, first, last):
+            return max(abs(first), abs(last))
+        case _:
+            assert_never(aggregate)
+
+
+def sensitivity(aggregate: Aggregate, unit: Rows, *, groups: int) -> int:
     """Return the largest L1 change of the aggregate between neighbouring tables.
 
     Theorem. Let a row contribute the vector g(row) over all groups and bins. Under
@@ -95,25 +115,14 @@ def sensitivity(
         aggregate: What is summed.
         unit: The neighbour relation.
         groups: Number of group cells; a replaced row can leave one and enter another.
-        total: True when every row surely contributes (no filter, complete column).
     """
-    replace, several = unit.neighbours == "replace_one", groups > 1
-    match aggregate:
-        case CountRows() | CountValues():
-            return 2 if replace and several else 1
-        case Bins():
-            return 2 if replace else 1
-        case CentredSum():
-            return 2 * aggregate.width if replace else aggregate.width
-        case SumValues(_, first, last):
-            largest = max(abs(first), abs(last))
-            if not replace:
-                return largest
-            if several:
-                return 2 * largest
-            return last - first if total else max(last, 0) - min(first, 0)
-        case _:
-            assert_never(aggregate)
+    if unit.neighbours == "add_remove":
+        return bound(aggregate)
+    if groups == 1 and isinstance(aggregate, CountRows | CountValues):
+        return 1
+    if groups == 1 and isinstance(aggregate, SumValues):
+        return max(aggregate.last, 0) - min(aggregate.first, 0)
+    return 2 * bound(aggregate)
 
 
 def grid(column: Number | Boolean) -> tuple[int, int]:

@@ -1,66 +1,159 @@
-"""Split the ε of one request over its measurements."""
+"""Which parts share their noise, and how the ε of one request is split over steps.
+
+Minimise the weighted variance of the figures. A step of one part has geometric noise of
+variance 2(Δ/ε)². A step of d parts has joint noise of variance (d+1)(d+2)/3 · (rows·b/ε)²
+in each (`KNorm`). With losses L of the steps at ε = 1 and shares εᵢ, the sum Σ Lᵢ/εᵢ² under
+Σ εᵢ = ε is least for ``εᵢ ∝ Lᵢ^(1/3)`` and equals ``(Σ Lᵢ^(1/3))³/ε²`` (Lagrange; Cormode et
+al., ICDE 2012), so the best arrangement has the least Σ Lᵢ^(1/3).
+"""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
-from typing import assert_never
+from itertools import accumulate
+from typing import TypeAlias, assert_never
 
-from sfumato.account import Epsilon
+from sfumato.account import Epsilon, Geometric, KNorm
 from sfumato.declare.query import Query
-from sfumato.plan.aggregate import Aggregate, CentredSum, SumValues
-from sfumato.plan.record import ByCount, ByRatio, Direct, PublicSize, Recipe
+from sfumato.declare.unit import Rows
+from sfumato.plan.aggregate import (
+    Aggregate,
+    Bins,
+    CentredSum,
+    SumValues,
+    bound,
+    sensitivity,
+)
+from sfumato.plan.record import ByCount, ByRatio, Direct, PublicSize, Recipe, Step
 
-__all__ = ["shares"]
+__all__ = ["arrange"]
+
+_Class: TypeAlias = "tuple[float, tuple[int, ...]]"  # loss at ε = 1, parts
 
 
-def shares(
+def arrange(
     total: Epsilon,
-    bounded: Sequence[tuple[Aggregate, int]],
-    query: Query,
+    aggregates: Sequence[Aggregate],
     recipes: Sequence[Recipe],
-) -> tuple[Epsilon, ...]:
-    """Split by the cube-root rule; the shares sum exactly to the whole.
+    query: Query,
+    unit: Rows,
+    groups: int,
+) -> tuple[Step, ...]:
+    """Return the steps: every part in one of them, their costs summing to `total`.
 
-    The weighted sum of variances Σ wᵢ·2(Δᵢ/εᵢ)² under Σ εᵢ = ε is least for
-    ``εᵢ ∝ (wᵢ·Δᵢ²)^(1/3)`` (Lagrange; Cormode et al., ICDE 2012). Errors of different
-    figures are made comparable as *rows*: an error of one row in a count weighs as
-    much as one row's full range in a sum or mean. The place of a mean between its
-    bounds is private, so the count below it gets the weight of a uniform prior: 1/12.
+    Parts that a row changes together are tried in joint steps: sorted by importance
+    (weight times bound²), the best cut into runs is found by dynamic programming.
     """
-    if not bounded:
-        return ()
-    weights = [Fraction(0)] * len(bounded)
-    for statistic, recipe in zip(query.statistics, recipes, strict=True):
-        for step, squared in _influence(recipe, bounded):
-            weights[step] += statistic.weight * squared
-    roots = [
-        round(float(w * bound**2) ** (1 / 3) * 2**40) or 1
-        for w, (_, bound) in zip(weights, bounded, strict=True)
+    rows = 2 if unit.neighbours == "replace_one" else 1
+    weights = _weights(aggregates, recipes, query)
+    alone: list[_Class] = [
+        (2 * w * sensitivity(a, unit, groups=groups) ** 2, (i,))
+        for i, (a, w) in enumerate(zip(aggregates, weights, strict=True))
     ]
-    return total.split(roots)
+    joint = [
+        (w * (rows * bound(a)) ** 2, i)
+        for i, (a, w) in enumerate(zip(aggregates, weights, strict=True))
+        if not isinstance(a, Bins)
+    ]
+    bins = [c for c, a in zip(alone, aggregates, strict=True) if isinstance(a, Bins)]
+    classes: list[_Class] = [*_best_runs(sorted(joint, reverse=True), alone), *bins]
+    bounds = [bound(a) for a in aggregates]
+    costs = _costs(total, classes)
+    if any(
+        _too_sure(c, p, bounds, rows) for c, (_, p) in zip(costs, classes, strict=True)
+    ):
+        classes = alone  # noise below one step: joint draws gain nothing there
+        costs = _costs(total, classes)
+    order = sorted(range(len(classes)), key=lambda i: min(classes[i][1]))
+    return tuple(
+        _step(classes[i][1], costs[i], aggregates, unit, groups, rows) for i in order
+    )
+
+
+def _best_runs(
+    joint: Sequence[tuple[float, int]], alone: Sequence[_Class]
+) -> list[_Class]:
+    """Cut the sorted parts into runs of least total cube-root loss."""
+    sums = [0.0, *accumulate(q for q, _ in joint)]
+    best: list[tuple[float, list[_Class]]] = [(0.0, [])]
+    for end in range(1, len(joint) + 1):
+        options = []
+        for start in range(end):
+            parts = tuple(sorted(i for _, i in joint[start:end]))
+            d = len(parts)
+            loss = (d + 1) * (d + 2) / 3 * (sums[end] - sums[start])
+            chosen = alone[parts[0]] if d == 1 else (loss, parts)
+            before, classes = best[start]
+            options.append((before + chosen[0] ** (1 / 3), [*classes, chosen]))
+        best.append(min(options, key=lambda o: o[0]))
+    return best[-1][1]
+
+
+def _costs(total: Epsilon, classes: Sequence[_Class]) -> tuple[Epsilon, ...]:
+    roots = [round(loss ** (1 / 3) * 2**40) or 1 for loss, _ in classes]
+    return total.split(roots) if roots else ()
+
+
+def _too_sure(
+    cost: Epsilon, parts: tuple[int, ...], bounds: Sequence[int], rows: int
+) -> bool:
+    """Tell whether joint noise would be below a step of its smallest coordinate."""
+    d = len(parts)
+    return d > 1 and cost.value > (d + 1) * rows * min(bounds[i] for i in parts)
+
+
+def _step(
+    parts: tuple[int, ...],
+    cost: Epsilon,
+    aggregates: Sequence[Aggregate],
+    unit: Rows,
+    groups: int,
+    rows: int,
+) -> Step:
+    if len(parts) == 1:
+        change = sensitivity(aggregates[parts[0]], unit, groups=groups)
+        return Step(parts, Geometric(change, cost))
+    return Step(parts, KNorm([bound(aggregates[i]) for i in parts], cost, rows=rows))
+
+
+def _weights(
+    aggregates: Sequence[Aggregate], recipes: Sequence[Recipe], query: Query
+) -> list[float]:
+    """Return how much one unit of squared noise on each part matters.
+
+    Errors of different figures are made comparable as *rows*: an error of one row in a
+    count weighs as much as one row's full range in a sum or mean. The place of a mean
+    between its bounds is private, so the count below it gets the weight of a uniform
+    prior: 1/12.
+    """
+    weights = [Fraction(0)] * len(aggregates)
+    for statistic, recipe in zip(query.statistics, recipes, strict=True):
+        for part, squared in _influence(recipe, aggregates):
+            weights[part] += statistic.weight * squared
+    smallest = min((w for w in weights if w), default=Fraction(1))
+    return [float(max(w, smallest / 2**20)) for w in weights]
 
 
 def _influence(
-    recipe: Recipe, bounded: Sequence[tuple[Aggregate, int]]
+    recipe: Recipe, aggregates: Sequence[Aggregate]
 ) -> list[tuple[int, Fraction]]:
-    """Return, per step, the squared error in rows that one unit of its noise causes."""
+    """Return, per part, the squared error in rows that one unit of its noise causes."""
     match recipe:
         case PublicSize():
             return []
-        case Direct(step):
-            aggregate = bounded[step][0]
+        case Direct(part):
+            aggregate = aggregates[part]
             if isinstance(aggregate, SumValues):
-                largest = max(abs(aggregate.first), abs(aggregate.last), 1)
-                return [(step, Fraction(1, largest**2))]
-            return [(step, Fraction(1))]
+                return [(part, Fraction(1, bound(aggregate) ** 2))]
+            return [(part, Fraction(1))]
         case ByRatio(total, count):
-            width = _centred(bounded, total).width
-            pair = [(total, Fraction(1, 4 * width**2))]
+            pair = [(total, Fraction(1, 4 * bound(aggregates[total]) ** 2))]
             return pair if count is None else [*pair, (count, Fraction(1, 12))]
         case ByCount(total, count):
-            centred = _centred(bounded, total)
-            largest = max(abs(centred.first), abs(centred.last), 1)
+            centred = aggregates[total]
+            assert isinstance(centred, CentredSum)  # noqa: S101  lower.py pairs them so
+            largest = max(abs(centred.first), abs(centred.last))
             middle = Fraction(centred.first + centred.last, 2)
             pair = [(total, Fraction(1, 4 * largest**2))]
             if count is None:
@@ -68,9 +161,3 @@ def _influence(
             return [*pair, (count, (middle / largest) ** 2)]
         case _:
             assert_never(recipe)
-
-
-def _centred(bounded: Sequence[tuple[Aggregate, int]], step: int) -> CentredSum:
-    aggregate = bounded[step][0]
-    assert isinstance(aggregate, CentredSum)  # noqa: S101  lower.py pairs them so
-    return aggregate

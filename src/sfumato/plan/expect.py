@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, hypot, sqrt
+from math import exp, sqrt
 from typing import assert_never, final
 
+from sfumato.account import Coordinate
+from sfumato.account.joint import pair_error, pair_mean
 from sfumato.plan.aggregate import CentredSum
 from sfumato.plan.record import ByCount, ByRatio, Direct, Plan, PublicSize, Recipe
 
@@ -38,8 +40,8 @@ def expected_errors(
 ) -> tuple[Expected, ...]:
     """Return the expected error of every statistic of the plan.
 
-    Counts, histograms and sums: exact quantiles of their noise law. Means: the ratio
-    is linearised at `rows` rows spread evenly over the groups, with the mean a typical
+    Counts, histograms and sums: quantiles of their noise law. Means: the ratio is
+    linearised at `rows` rows spread evenly over the groups, with the mean a typical
     distance (range/√12) from the middle of its bounds.
 
     Args:
@@ -49,45 +51,74 @@ def expected_errors(
     """
     size = plan.schema.unit.size or rows
     each = max(1.0, size / len(plan.groups))
-    found = []
-    for statistic, recipe in plan.answers:
-        scales = _scales(plan, recipe, each)
-        ratio = isinstance(recipe, ByRatio)
-        match recipe:
-            case PublicSize():
-                average = error = 0.0
-            case Direct(step, step_size):
-                noise = plan.steps[step].mechanism
-                average = noise.mean_absolute_error * step_size
-                error = noise.error(confidence) * step_size
-            case ByRatio() | ByCount():
-                average = _two_laplace_mean(*scales)
-                error = two_laplace_error(*scales, confidence)
-            case _:
-                assert_never(recipe)
-        found.append(
-            Expected(
-                statistic.name, average, error, confidence, each if ratio else None
-            )
+    return tuple(
+        Expected(
+            statistic.name,
+            *_errors(plan, recipe, each, confidence),
+            confidence,
+            each if isinstance(recipe, ByRatio) else None,
         )
-    return tuple(found)
-
-
-def _scales(plan: Plan, recipe: Recipe, rows: float) -> tuple[float, float]:
-    """Return the scales of the sum's and the count's noise in the figure's unit."""
-    if not isinstance(recipe, ByRatio | ByCount):
-        return 0.0, 0.0
-    total = plan.steps[recipe.total]
-    aggregate = total.aggregate
-    assert isinstance(aggregate, CentredSum)  # noqa: S101  lower.py pairs them so
-    step = getattr(plan.schema[aggregate.column], "step", 1.0)
-    half = float(total.mechanism.scale) * step / 2
-    count = (
-        0.0 if recipe.count is None else float(plan.steps[recipe.count].mechanism.scale)
+        for statistic, recipe in plan.answers
     )
-    if isinstance(recipe, ByRatio):
-        return half / rows, count * aggregate.width * step / sqrt(12) / rows
-    return half, count * abs(aggregate.first + aggregate.last) / 2 * step
+
+
+def _errors(
+    plan: Plan, recipe: Recipe, rows: float, confidence: float
+) -> tuple[float, float]:
+    """Return the mean absolute error and its quantile, in the figure's unit."""
+    match recipe:
+        case PublicSize():
+            return 0.0, 0.0
+        case Direct(part, step_size):
+            noise = plan.noise_of(part)
+            error = noise.error(confidence) * step_size
+            return noise.mean_absolute_error * step_size, error
+        case ByRatio(total, count):
+            half, width = _half_step(plan, total)
+            factors = half / rows, width * 2 * half / sqrt(12) / rows
+            return _pair(plan, (total, count), factors, confidence)
+        case ByCount(total, count):
+            half, _ = _half_step(plan, total)
+            middle = (
+                abs(_centred(plan, total).first + _centred(plan, total).last) * half
+            )
+            return _pair(plan, (total, count), (half, middle), confidence)
+        case _:
+            assert_never(recipe)
+
+
+def _pair(
+    plan: Plan,
+    parts: tuple[int, int | None],
+    factors: tuple[float, float],
+    confidence: float,
+) -> tuple[float, float]:
+    """Return the errors of a combination of the noise of two parts."""
+    total, count = parts
+    if count is None:
+        noise, factor = plan.noise_of(total), factors[0]
+        return noise.mean_absolute_error * factor, noise.error(confidence) * factor
+    laws = plan.noise_of(total), plan.noise_of(count)
+    if isinstance(laws[0], Coordinate) and plan.step_of(total) is plan.step_of(count):
+        a, b = (law.unit * f for law, f in zip(laws, factors, strict=True))  # type: ignore[union-attr]
+        d = laws[0].dimension
+        return pair_mean(a, b, d), pair_error(a, b, d, confidence)
+    # Two independent terms: Laplace of the same variances.
+    a, b = (sqrt(law.variance / 2) * f for law, f in zip(laws, factors, strict=True))
+    return _two_laplace_mean(a, b), two_laplace_error(a, b, confidence)
+
+
+def _half_step(plan: Plan, total: int) -> tuple[float, int]:
+    """Return half a grid step in the column's unit, and the width in steps."""
+    aggregate = _centred(plan, total)
+    step = float(getattr(plan.schema[aggregate.column], "step", 1.0))
+    return step / 2, aggregate.width
+
+
+def _centred(plan: Plan, total: int) -> CentredSum:
+    aggregate = plan.parts[total].aggregate
+    assert isinstance(aggregate, CentredSum)  # noqa: S101  lower.py pairs them so
+    return aggregate
 
 
 def two_laplace_error(a: float, b: float, confidence: float) -> float:
@@ -119,4 +150,4 @@ def two_laplace_error(a: float, b: float, confidence: float) -> float:
 
 def _two_laplace_mean(a: float, b: float) -> float:
     """Return E|aX + bY| = (a² + ab + b²) / (a + b), from the tail above."""
-    return (a**2 + a * b + b**2) / (a + b) if a + b else hypot(a, b)
+    return (a**2 + a * b + b**2) / (a + b) if a + b else 0.0

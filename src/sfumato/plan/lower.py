@@ -6,7 +6,7 @@ from itertools import product
 from math import prod
 from typing import assert_never
 
-from sfumato.account import Epsilon, Geometric
+from sfumato.account import Epsilon
 from sfumato.amount import Amount
 from sfumato.declare.query import Count, Histogram, Mean, Query, Statistic, Sum
 from sfumato.declare.schema import Boolean, Category, Integer, Key, Number, Real, Schema
@@ -19,11 +19,10 @@ from sfumato.plan.aggregate import (
     CountValues,
     SumValues,
     grid,
-    sensitivity,
 )
-from sfumato.plan.allocate import shares
+from sfumato.plan.allocate import arrange
 from sfumato.plan.check import check_query
-from sfumato.plan.record import ByCount, ByRatio, Direct, Plan, PublicSize, Recipe, Step
+from sfumato.plan.record import ByCount, ByRatio, Direct, Part, Plan, PublicSize, Recipe
 from sfumato.words import N_
 
 __all__ = ["make_plan"]
@@ -60,20 +59,9 @@ def make_plan(
             most=_MOST_CELLS,
         )
     groups = tuple(product(*keys))
-    bounds = [
-        sensitivity(a, schema.unit, groups=len(groups), total=needs.total(a))
-        for a in needs.aggregates
-    ]
-    costs = shares(
-        total, tuple(zip(needs.aggregates, bounds, strict=True)), query, recipes
-    )
-    steps = tuple(
-        Step(aggregate, Geometric(bound, cost), size)
-        for aggregate, bound, cost, size in zip(
-            needs.aggregates, bounds, costs, cells, strict=True
-        )
-    )
-    return Plan(dataset, schema, query, steps, recipes, groups)
+    steps = arrange(total, needs.aggregates, recipes, query, schema.unit, len(groups))
+    parts = tuple(map(Part, needs.aggregates, cells))
+    return Plan(dataset, schema, query, parts, steps, recipes, groups)
 
 
 class _Needs:
@@ -86,12 +74,12 @@ class _Needs:
         self._everyone = query.condition is None and not query.keys
 
     def recipe(self, statistic: Statistic) -> Recipe:
-        """Return how the figure follows from steps, adding those it lacks."""
+        """Return how the figure follows from parts, adding those it lacks."""
         match statistic:
             case Count(column):
                 place = self._count(column)
                 return PublicSize() if place is None else Direct(place)
-            case Sum(column) if column in self._centred:
+            case Sum(column) if column in self._centred or self._counts_all(column):
                 return ByCount(self._centred_sum(column), self._count(column))
             case Sum(column):
                 declared = self._number(column)
@@ -107,21 +95,18 @@ class _Needs:
             case _:
                 assert_never(statistic)
 
-    def total(self, aggregate: Aggregate) -> bool:
-        """Tell whether every row surely contributes to the aggregate."""
-        match aggregate:
-            case SumValues(column) | CentredSum(column):
-                return self._everyone and self._is_complete(column)
-            case _:
-                return False
-
     def _count(self, column: str | None) -> int | None:
-        """Return the step that counts rows or values; none when that is public."""
+        """Return the part that counts rows or values; none when that is public."""
+        if self._counts_all(column):
+            return None
         if column is None or self._is_complete(column):
-            if self._everyone and self._schema.unit.size is not None:
-                return None
             return self._place(CountRows())
         return self._place(CountValues(column))
+
+    def _counts_all(self, column: str | None) -> bool:
+        """Tell whether the count of rows or values is the declared, public size."""
+        public = self._everyone and self._schema.unit.size is not None
+        return public and (column is None or self._is_complete(column))
 
     def _centred_sum(self, column: str) -> int:
         return self._place(CentredSum(column, *grid(self._number(column))))

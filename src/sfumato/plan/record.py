@@ -8,7 +8,7 @@ from functools import reduce
 from operator import add
 from typing import TypeAlias, final
 
-from sfumato.account import Epsilon, Geometric
+from sfumato.account import Coordinate, Epsilon, Geometric, KNorm
 from sfumato.declare.query import Query, Statistic
 from sfumato.declare.schema import Key, Schema
 from sfumato.plan.aggregate import Aggregate
@@ -18,6 +18,7 @@ __all__ = [
     "ByRatio",
     "Direct",
     "Group",
+    "Part",
     "Plan",
     "PublicSize",
     "Recipe",
@@ -29,26 +30,39 @@ Group: TypeAlias = "tuple[Key, ...]"
 
 @final
 @dataclass(frozen=True, slots=True)
-class Step:
-    """One vector of exact integers and the mechanism that will protect it.
+class Part:
+    """One vector of exact integers that the engine computes.
 
     Attributes:
-        aggregate: What the engine computes.
-        mechanism: Noise and charge, for the whole vector jointly.
+        aggregate: What is computed.
         cells: Length of the vector: groups, times bins for a histogram.
     """
 
     aggregate: Aggregate
-    mechanism: Geometric
     cells: int
 
 
 @final
 @dataclass(frozen=True, slots=True)
-class Direct:
-    """The figure is one step's integer times `step_size` (1 for counts)."""
+class Step:
+    """Parts that are protected together, and the mechanism that does it.
 
-    step: int
+    Attributes:
+        parts: Places in ``plan.parts``. One part has geometric noise; several share
+            the joint noise of one mechanism, drawn afresh for each group.
+        mechanism: Noise and charge, for all parts and cells jointly.
+    """
+
+    parts: tuple[int, ...]
+    mechanism: Geometric | KNorm
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Direct:
+    """The figure is one part's integer times `step_size` (1 for counts)."""
+
+    part: int
     step_size: float = 1.0
 
 
@@ -88,14 +102,16 @@ class Plan:
         dataset: Name of the dataset: whose budget pays.
         schema: Public facts of the table.
         query: The question.
-        steps: The measurements; each has its own noise.
-        recipes: For each statistic of the query, how it follows from the steps.
+        parts: The exact integers to compute, each measured once.
+        steps: The measurements: every part belongs to exactly one.
+        recipes: For each statistic of the query, how it follows from the parts.
         groups: The group cells, in the declared order; ``((),)`` without grouping.
     """
 
     dataset: str
     schema: Schema
     query: Query
+    parts: tuple[Part, ...]
     steps: tuple[Step, ...]
     recipes: tuple[Recipe, ...]
     groups: tuple[Group, ...]
@@ -106,6 +122,17 @@ class Plan:
         return reduce(
             add, (s.mechanism.cost for s in self.steps), Epsilon.from_units(0)
         )
+
+    def step_of(self, part: int) -> Step:
+        """Return the step that measures a part."""
+        return next(s for s in self.steps if part in s.parts)
+
+    def noise_of(self, part: int) -> Geometric | Coordinate:
+        """Return the law of the noise on each integer of a part."""
+        step = self.step_of(part)
+        if isinstance(step.mechanism, Geometric):
+            return step.mechanism
+        return step.mechanism.coordinate(step.parts.index(part))
 
     @property
     def digest(self) -> str:

@@ -1,4 +1,4 @@
-"""Integers of the steps → the figures that were asked for, as plain numbers."""
+"""Integers of the parts → the figures that were asked for, as plain numbers."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ def points(plan: Plan, recipe: Recipe, values: Sequence[Sequence[int]]) -> Float
 
     Args:
         plan: The plan that was measured.
-        recipe: How the figure follows from the steps.
-        values: The integers of every step, in the order of ``plan.steps``.
+        recipe: How the figure follows from the parts.
+        values: The integers of every part, in the order of ``plan.parts``.
 
     Returns:
         Shape ``(cells of the figure,)``, in the column's unit.
@@ -34,8 +34,8 @@ def points(plan: Plan, recipe: Recipe, values: Sequence[Sequence[int]]) -> Float
     match recipe:
         case PublicSize():
             return np.array([float(plan.schema.unit.size or 0)])
-        case Direct(step, step_size):
-            return _floats(values[step]) * step_size
+        case Direct(part, step_size):
+            return _floats(values[part]) * step_size
         case ByRatio(total, count):
             middle, half = centre(plan, total)
             low, high = limits(plan, total)
@@ -51,7 +51,7 @@ def points(plan: Plan, recipe: Recipe, values: Sequence[Sequence[int]]) -> Float
 
 def centre(plan: Plan, total: int) -> tuple[float, float]:
     """Return the middle of the bounds and half a grid step, in the column's unit."""
-    aggregate = plan.steps[total].aggregate
+    aggregate = plan.parts[total].aggregate
     assert isinstance(aggregate, CentredSum)  # noqa: S101  lower.py pairs them so
     half = _step(plan, aggregate.column) / 2
     return (aggregate.first + aggregate.last) * half, half
@@ -59,7 +59,7 @@ def centre(plan: Plan, total: int) -> tuple[float, float]:
 
 def limits(plan: Plan, total: int) -> tuple[float, float]:
     """Return the public bounds of the column under a centred sum."""
-    aggregate = plan.steps[total].aggregate
+    aggregate = plan.parts[total].aggregate
     assert isinstance(aggregate, CentredSum)  # noqa: S101  lower.py pairs them so
     column = plan.schema[aggregate.column]
     return getattr(column, "lower", 0.0), getattr(column, "upper", 1.0)

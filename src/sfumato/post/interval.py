@@ -7,12 +7,11 @@ It says nothing about sampling: how far these rows are from other rows.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import ceil, floor
 from typing import assert_never
 
 import numpy as np
 
-from sfumato import noise
-from sfumato.account import Mechanism
 from sfumato.plan import (
     Bins,
     ByCount,
@@ -25,10 +24,10 @@ from sfumato.plan import (
     Recipe,
 )
 from sfumato.post.figures import Floats, centre, limits, points
+from sfumato.post.noise import DRAWS, noise_draws, noise_error
 
 __all__ = ["intervals"]
 
-DRAWS = 8192  # standard error of a 2.5 % quantile's level: 0.17 %
 _CHUNK = 256  # groups at a time: 16 MB of draws
 
 
@@ -51,16 +50,18 @@ def intervals(
         case PublicSize():
             exact = points(plan, recipe, values)
             return exact, exact
-        case Direct(step, step_size):
-            return _direct(plan, step, step_size, values, confidence)
-        case ByRatio(total, count):
-            return _ratio(plan, total, count, values, confidence)
+        case Direct():
+            return _direct(plan, recipe, values, confidence)
+        case ByRatio():
+            return _ratio(plan, recipe, values, confidence)
         case ByCount(total, count):
             middle, half = centre(plan, total)
-            spread = half * draws(plan.steps[total].mechanism)
-            if count is not None:
-                spread = spread + middle * draws(plan.steps[count].mechanism)
-            reach = float(np.quantile(np.abs(spread), confidence))
+            if count is None:
+                reach = half * noise_error(plan, total, confidence)
+            else:
+                sums, counts = noise_draws(plan, (total, count))
+                spread = np.abs(half * sums + middle * counts)
+                reach = float(_order(spread[None, :], ceil(confidence * DRAWS) - 1)[0])
             estimate = points(plan, recipe, values)
             return estimate - reach, estimate + reach
         case _:
@@ -68,34 +69,31 @@ def intervals(
 
 
 def _direct(
-    plan: Plan, step: int, step_size: float, values: Sequence[Sequence[int]],
-    confidence: float,
-) -> tuple[Floats, Floats]:  # fmt: skip
-    measured = plan.steps[step]
-    reach = measured.mechanism.error(confidence) * step_size
-    estimate = points(plan, Direct(step, step_size), values)
+    plan: Plan, recipe: Direct, values: Sequence[Sequence[int]], confidence: float
+) -> tuple[Floats, Floats]:
+    reach = noise_error(plan, recipe.part, confidence) * recipe.step_size
+    estimate = points(plan, recipe, values)
     low, high = estimate - reach, estimate + reach
-    if isinstance(measured.aggregate, CountRows | CountValues | Bins):
+    aggregate = plan.parts[recipe.part].aggregate
+    if isinstance(aggregate, CountRows | CountValues | Bins):
         most = float(plan.schema.unit.size or np.inf)
         return np.clip(low, 0.0, most), np.clip(high, 0.0, most)
     return low, high
 
 
 def _ratio(
-    plan: Plan, total: int, count: int | None, values: Sequence[Sequence[int]],
-    confidence: float,
-) -> tuple[Floats, Floats]:  # fmt: skip
-    middle, half = centre(plan, total)
-    lower, upper = limits(plan, total)
-    sums = np.array([float(v) for v in values[total]])
-    sum_noise = draws(plan.steps[total].mechanism)
-    if count is None:
+    plan: Plan, recipe: ByRatio, values: Sequence[Sequence[int]], confidence: float
+) -> tuple[Floats, Floats]:
+    middle, half = centre(plan, recipe.total)
+    lower, upper = limits(plan, recipe.total)
+    sums = np.array([float(v) for v in values[recipe.total]])
+    if recipe.count is None:
+        (sum_noise,), count_noise = noise_draws(plan, (recipe.total,)), np.zeros(DRAWS)
         rows = np.full(len(sums), float(plan.schema.unit.size or 1))
-        count_noise = np.zeros(DRAWS)
     else:
-        rows = np.array([float(v) for v in values[count]])
-        count_noise = draws(plan.steps[count].mechanism)
-    tail = (1 - confidence) / 2
+        sum_noise, count_noise = noise_draws(plan, (recipe.total, recipe.count))
+        rows = np.array([float(v) for v in values[recipe.count]])
+    outside = floor((1 - confidence) / 2 * DRAWS)
     low, high = np.empty(len(sums)), np.empty(len(sums))
     for start in range(0, len(sums), _CHUNK):
         part = slice(start, start + _CHUNK)
@@ -103,11 +101,12 @@ def _ratio(
         none = true_rows < 1  # no row may be left: then any mean within the bounds
         mean = middle + half * (sums[part, None] - sum_noise) / np.maximum(true_rows, 1)
         mean = np.clip(mean, lower, upper)
-        low[part] = np.quantile(np.where(none, lower, mean), tail, axis=1)
-        high[part] = np.quantile(np.where(none, upper, mean), 1 - tail, axis=1)
+        low[part] = _order(np.where(none, lower, mean), outside)
+        high[part] = _order(np.where(none, upper, mean), DRAWS - 1 - outside)
     return low, high
 
 
-def draws(mechanism: Mechanism) -> Floats:
-    """Return fresh draws of a mechanism's noise; public, of no private value."""
-    return np.asarray(noise.discrete_laplace(mechanism.scale, DRAWS), dtype=np.float64)
+def _order(outcomes: Floats, rank: int) -> Floats:
+    """Return the outcome of that rank in each row (np.quantile loads numpy.ma)."""
+    ranked: Floats = np.partition(outcomes, rank, axis=1)[:, rank]
+    return ranked

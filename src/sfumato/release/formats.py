@@ -70,7 +70,13 @@ def _figure(figure: Figure) -> dict[str, Any]:
 
 def _noises(noises: Iterable[Noise]) -> list[dict[str, Any]]:
     return [
-        {"law": n.law, "scale": n.scale, "step": n.step, "epsilon": n.epsilon}
+        {
+            "law": n.law,
+            "scale": n.scale,
+            "step": n.step,
+            "epsilon": n.epsilon,
+            "joint": n.joint,
+        }
         for n in noises
     ]
 

@@ -195,7 +195,13 @@ def _make_release(schema_version: int, **fields: Any) -> Release:
 
 _noise = _record(
     Noise,
-    {"law": _is_text, "scale": _is_amount, "step": _is_number, "epsilon": _is_amount},
+    {
+        "law": _is_text,
+        "scale": _is_amount,
+        "step": _is_number,
+        "epsilon": _is_amount,
+        "joint": _is_whole,
+    },
 )
 
 _figure = _record(

@@ -27,16 +27,20 @@ class Noise:
     """The law of one noise term, in the unit of the figure.
 
     Attributes:
-        law: ``"geometric"`` (two-sided, on integers) today.
-        scale: Its scale, as an exact fraction or decimal text, in grid steps.
+        law: ``"geometric"`` (two-sided, on integers, on its own) or ``"k_norm"`` (drawn
+            jointly with other measurements, uniform in a box of random size).
+        scale: Its scale, as an exact fraction or decimal text, in grid steps: worst
+            change over ε.
         step: Size of one grid step in the figure's unit.
-        epsilon: Its share of the charge, as exact decimal text.
+        epsilon: Its charge, as exact decimal text; shared by all that are joint.
+        joint: How many measurements share the noise and its charge; 1 when alone.
     """
 
     law: str
     scale: str
     step: float
     epsilon: str
+    joint: int = 1
 
 
 @final

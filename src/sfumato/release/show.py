@@ -11,11 +11,13 @@ from sfumato.release.wording import (
     NOT_PRIVATE,
     Say,
     confidence_words,
+    last_bins,
     name_words,
     number_words,
     place_words,
     promise,
     range_words,
+    scale_unit,
 )
 from sfumato.words import N_, language, speaker
 
@@ -85,22 +87,24 @@ def _heads(release: Release, say: Say) -> list[str]:
         say(N_("figure")),
         say(N_("for")),
         say(N_("estimate")),
-        say(N_("{level} % interval"), level=level),
+        say(N_("{level} interval"), level=level),
         say(N_("unit")),
     ]
 
 
 def _rows(release: Release, say: Say) -> list[list[str]]:
-    return [_row(figure, say) for figure in release.figures[:_MOST]]
+    last = last_bins(release.figures)
+    shown = enumerate(release.figures[:_MOST])
+    return [_row(figure, say, last=i in last) for i, figure in shown]
 
 
-def _row(figure: Figure, say: Say) -> list[str]:
+def _row(figure: Figure, say: Say, *, last: bool) -> list[str]:
     return [
         name_words(figure, say),
-        place_words(figure),
+        place_words(figure, last=last),
         number_words(figure)[0],
         range_words(figure, say),
-        visible(figure.unit),
+        scale_unit(figure),
     ]
 
 

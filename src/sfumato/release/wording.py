@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from math import floor, isfinite, log10
 
@@ -11,8 +11,8 @@ from sfumato.release.text import visible
 from sfumato.words import N_
 
 __all__ = ["NOT_PRIVATE", "Say", "bin_words", "confidence_words", "exact_words",
-           "group_words", "law_words", "name_words", "neighbour_words", "number_words",
-           "place_words", "promise", "range_words", "unit_words", "value_words"]  # fmt: skip
+           "group_words", "last_bins", "law_words", "name_words", "neighbour_words", "number_words",
+           "place_words", "promise", "range_words", "scale_unit", "unit_words", "value_words"]  # fmt: skip
 
 Say = Callable[..., str]
 
@@ -30,7 +30,10 @@ _NEIGHBOURS = {
     "add_remove": N_("add or remove one row"),
     "replace_one": N_("replace one row of {size}, a public number"),
 }
-_LAWS = {"geometric": N_("two-sided geometric")}
+_LAWS = {
+    "geometric": N_("two-sided geometric"),
+    "k_norm": N_("joint noise of {joint} measurements"),
+}
 
 _LONG = 1e15  # from here on, scientific notation reads better
 _FINE = 9  # decimals, likewise
@@ -63,6 +66,12 @@ def bin_words(figure: Figure, *, last: bool = False) -> str:
     return f"[{left}, {right}{']' if last else ')'}"
 
 
+def last_bins(figures: Sequence[Figure]) -> frozenset[int]:
+    """Return the places of each histogram's last bin, which is closed."""
+    last = {(f.name, tuple(f.group.items())): i for i, f in enumerate(figures)}
+    return frozenset(last.values())
+
+
 def place_words(figure: Figure, *, last: bool = False) -> str:
     """Return group and bin."""
     bin_ = bin_words(figure, last=last)
@@ -83,6 +92,11 @@ def exact_words(value: str | float | bool) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < _LONG:
         return str(int(value))
     return str(value)
+
+
+def scale_unit(figure: Figure) -> str:
+    """Return the unit of the estimate: none for counts, whatever their bins are in."""
+    return "" if figure.kind in {"count", "histogram"} else visible(figure.unit)
 
 
 def number_words(figure: Figure) -> tuple[str, str, str]:
@@ -143,14 +157,15 @@ def confidence_words(confidence: float) -> str:
 
     Examples:
         >>> confidence_words(0.95), confidence_words(0.999)
-        ('95', '99.9')
+        ('95%', '99.9%')
     """
-    return f"{100 * confidence:.6g}"
+    return f"{100 * confidence:.6g}%"
 
 
 def law_words(noise: Noise, say: Say) -> str:
     """Return the law of a noise term in words."""
-    return say(_LAWS[noise.law]) if noise.law in _LAWS else visible(noise.law)
+    known = _LAWS.get(noise.law)
+    return say(known, joint=noise.joint) if known else visible(noise.law)
 
 
 def unit_words(claim: Claim, say: Say) -> str:
@@ -175,7 +190,7 @@ def promise(claim: Claim, say: Say) -> str:
         >>> promise(Claim("0.5", "0", "row", "add_remove", None, paid), speaker("en"))
         'ε = 0.5, δ = 0; protected unit: one row; neighbours: add or remove one row'
     """
-    return say(
+    terms = say(
         N_(
             "ε = {epsilon}, δ = {delta}; protected unit: {unit}; neighbours: {neighbours}"
         ),
@@ -184,3 +199,6 @@ def promise(claim: Claim, say: Say) -> str:
         unit=unit_words(claim, say),
         neighbours=neighbour_words(claim, say),
     )
+    if claim.private:
+        return terms
+    return say(N_("NOT PRIVATE; with real noise it would be: {terms}"), terms=terms)

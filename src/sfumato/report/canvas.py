@@ -25,7 +25,7 @@ __all__ = ["ems", "fit", "need", "settings", "to_svg"]
 
 _LOCK = threading.RLock()  # matplotlib's settings are shared by all threads
 _CHINESE = (
-    "Noto Sans CJK SC", "Noto Sans SC", "Source Han Sans SC", "PingFang SC",
+    "Noto Sans CJK SC", "Noto Sans CJK JP", "Noto Sans SC", "Source Han Sans SC", "PingFang SC",
     "Hiragino Sans GB", "Microsoft YaHei", "WenQuanYi Micro Hei", "SimHei",
 )  # fmt: skip
 _SETTINGS = {
@@ -39,7 +39,11 @@ _SETTINGS = {
     "text.parse_math": False,  # a category may be called "$5"
     "text.usetex": False,
 }
-_FONT = re.compile(r"font-family:[^;]*;?\s*|font-variant:[^;]*;?\s*")
+_ANCHORS = {
+    "left": ("", 0.0),
+    "center": (";text-anchor:middle", 0.5),
+    "right": (";text-anchor:end", 1.0),
+}
 _NUMBER = re.compile(r"-?\d+\.\d+")
 _COLOUR = re.compile("#[0-9a-f]{6}")
 _ROLES = {colour: f"var(--{role})" for role, colour in LIGHT.items()}
@@ -139,8 +143,10 @@ def to_svg(figure: Any, *, label: str) -> str:
 def _render(figure: Any) -> str:
     renderers = need("matplotlib.backends.backend_svg")
 
+    to_hex = need("matplotlib.colors").to_hex
+
     class Renderer(renderers.RendererSVG):  # type: ignore[misc, name-defined]
-        """Matplotlib's SVG writer with estimated instead of measured text."""
+        """Matplotlib's SVG writer with estimated text in the reader's fonts."""
 
         def get_text_width_height_descent(
             self, s: str, prop: Any, ismath: Any
@@ -149,6 +155,18 @@ def _render(figure: Any) -> str:
             size = prop.get_size_in_points()
             # such that centred text has its capitals in the middle
             return ems(s) * size, 0.94 * size, 0.11 * size
+
+        def draw_text(  # noqa: PLR0913, PLR0917  the signature is matplotlib's
+            self, gc: Any, x: float, y: float, s: str, prop: Any, angle: float,
+            ismath: Any = False, mtext: Any = None,  # noqa: FBT002
+        ) -> None:  # fmt: skip
+            del angle, ismath  # all our texts are level and plain
+            size = prop.get_size_in_points()
+            anchor, share = _ANCHORS[mtext.get_ha()]
+            weight = ";font-weight:bold" if prop.get_weight() == "bold" else ""
+            style = f"fill:{to_hex(gc.get_rgb())};font-size:{size:g}px{weight}{anchor}"
+            place = {"x": f"{x + share * ems(s) * size:.6f}", "y": f"{y:.6f}"}
+            self.writer.element("text", s, attrib={**place, "style": style})
 
     out = io.StringIO()
     width, height = (72 * inches for inches in figure.get_size_inches())
@@ -161,7 +179,7 @@ def _render(figure: Any) -> str:
 
 
 def _clean(element: ET.Element) -> ET.Element:
-    """Copy an element without namespaces, names, fonts and groups."""
+    """Copy an element without namespaces, names and groups."""
     copy = ET.Element(_local(element.tag), _attributes(element))
     copy.text = element.text if copy.tag == "text" else None
     for child in element:
@@ -182,15 +200,14 @@ def _attributes(element: ET.Element) -> dict[str, str]:
 
 
 def _style(style: str) -> str:
-    plain = _FONT.sub("", style)
-    coloured = _COLOUR.sub(lambda m: _ROLES.get(m[0], m[0]), plain)
+    coloured = _COLOUR.sub(lambda m: _ROLES.get(m[0], m[0]), style)
     return coloured.replace(": ", ":").replace("; ", ";").strip(" ;")
 
 
 def _short(numbers: str) -> str:
     """Round coordinates to a tenth of a pixel and drop needless spaces."""
     tenth = _NUMBER.sub(lambda m: f"{float(m[0]):.1f}".removesuffix(".0"), numbers)
-    return re.sub(r"\s*([MLz])\s*", r"\1", tenth)
+    return re.sub(r"\s*([CLMz])\s*", r"\1", tenth)
 
 
 def _local(tag: str) -> str:

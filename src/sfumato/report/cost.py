@@ -12,6 +12,7 @@ from sfumato.release.record import Noise, Receipt
 
 __all__ = ["Budget", "Risk", "budget", "deviation", "risk", "scale_words"]
 
+_THOUSAND = 1000
 _DIGITS = 3  # significant digits of a belief
 
 
@@ -23,7 +24,7 @@ class Risk:
         epsilon: The loss, exact decimal text.
         of_100: Of 100 guesses whether a row was used, how many the best attacker gets
             right; without the release 50.
-        beliefs: Percentages: a belief beforehand and the highest belief afterwards.
+        beliefs: A belief beforehand and the highest belief afterwards.
     """
 
     epsilon: str
@@ -48,7 +49,7 @@ def risk(epsilon: str) -> Risk:
 
     Examples:
         >>> risk("0.5").of_100, risk("0.5").beliefs[0], risk("0").of_100
-        (62, ('1', '1.64'), 50)
+        (62, ('1%', '1.64%'), 50)
     """
     meaning = odds(Epsilon.from_units(_units(epsilon)))
     beliefs = ((_percent(a), _percent(b)) for a, b in meaning.certainty)
@@ -64,7 +65,7 @@ def _percent(share: float) -> str:
     percent = 100 * share
     digits = max(0, _DIGITS - 1 - floor(log10(percent)))
     step = 10.0**digits
-    return f"{ceil(round(percent * step, 6)) / step:g}"
+    return f"{ceil(round(percent * step, 6)) / step:g}%"
 
 
 def budget(receipt: Receipt) -> Budget:
@@ -87,13 +88,18 @@ def budget(receipt: Receipt) -> Budget:
 def deviation(noise: Noise) -> str:
     """Return the standard deviation of a noise term in the figure's unit, briefly.
 
-    Two-sided geometric noise of scale s has variance ``2a / (1 - a)²``, a = exp(-1/s).
+    Two-sided geometric noise of scale s has variance ``2a / (1 - a)²``, a = exp(-1/s);
+    joint noise of d measurements ``(d + 1)(d + 2)/3 · s²``.
     """
     scale = float(exact(noise.scale) or 0)
     if scale <= 0:
         return "0"
-    a, rest = exp(-1 / scale), -expm1(-1 / scale)
-    return f"{noise.step * sqrt(2 * a) / rest:.3g}"
+    if noise.law == "k_norm":
+        size = noise.step * scale * sqrt((noise.joint + 1) * (noise.joint + 2) / 3)
+    else:
+        a, rest = exp(-1 / scale), -expm1(-1 / scale)
+        size = noise.step * sqrt(2 * a) / rest
+    return f"{size:.3g}" if size < _THOUSAND else f"{size:,.0f}"
 
 
 def scale_words(noise: Noise) -> str:

@@ -28,6 +28,7 @@ from sfumato.report.palette import EDGES, FILLS, GRID, INK, MUTED, TRUTH
 __all__ = ["Panel", "histogram", "is_even"]
 
 _TALL, _LOW, _FOOT = 210.0, 96.0, 44.0  # pixels: one panel, several, axis of bins
+_CROWDED = 7.0  # pixels; narrower columns have no outline and no caps
 _CAP = 3.0  # half width of an error bar's end
 
 
@@ -52,10 +53,10 @@ def histogram(
     marks = [m for p in panels for series in p.series for m in series]
     low = min(0.0, *(m.reach[0] for m in marks))
     high = 1.04 * max(0.0, *(m.reach[1] for m in marks)) or 1.0
-    levels = ticks(low, high, 4)
+    levels = ticks(low, high, 5)
     left = SMALL * max(ems(brief(t)) for t in levels) + GAP
     each = _TALL if len(panels) == 1 else _LOW
-    gap = HEAD if panels[0].title else 0.0
+    gap = 1.3 * HEAD if panels[0].title else 0.0
     _heads(sheet, heads)
     for i, panel in enumerate(panels):
         top = heads.height + gap + i * (each + gap)
@@ -98,16 +99,20 @@ def _panel(
 
 def _column(frame: Frame, left: float, width: float, mark: Mark) -> None:
     axes, middle = frame.axes, left + width / 2
+    pixel = (axes.get_xlim()[1] - axes.get_xlim()[0]) / frame.width
+    crowded = width < _CROWDED * pixel
     axes.bar(
         left, mark.estimate, width=width, align="edge", color=FILLS[mark.hue],
-        edgecolor=EDGES[mark.hue], linewidth=0.8, clip_on=False,
+        edgecolor=EDGES[mark.hue], linewidth=0.0 if crowded else 0.8, clip_on=False,
     )  # fmt: skip
-    if mark.low < mark.high:
-        pixel = (axes.get_xlim()[1] - axes.get_xlim()[0]) / frame.width
+    if mark.low == mark.high:
+        return
+    ends = (mark.low, mark.high)
+    if crowded:
+        frame.line([middle, middle], ends, INK, 0.7)
+    else:
         cap = min(_CAP * pixel, 0.3 * width)
-        frame.line([middle, middle], [mark.low, mark.high], INK, 1.2)
-        for end in (mark.low, mark.high):
-            frame.line([middle - cap, middle + cap], [end, end], INK, 1.2)
+        frame.whisker(ends, middle, cap, INK, 1.2, upright=True)
 
 
 def _outline(frame: Frame, edges: Sequence[float], series: Sequence[Mark]) -> None:

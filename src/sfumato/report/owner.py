@@ -27,7 +27,7 @@ from sfumato.words import N_, language, speaker
 
 __all__ = ["owner_html", "owner_pictures", "owner_plot"]
 
-_MOST_ERRORS = 60
+_MOST_ERRORS = 36
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +117,7 @@ def _error_mark(row: OwnerRow, say: Say) -> Mark:
 
 
 def _percent(percent: float) -> str:
-    return f"{percent:.3g} %" if percent < 1000 else f"{percent:,.0f} %"  # noqa: PLR2004
+    return f"{percent:.3g}%" if percent < 1000 else f"{percent:,.0f}%"  # noqa: PLR2004
 
 
 def _view(comparison: OwnerComparison, say: Say) -> OwnerView:

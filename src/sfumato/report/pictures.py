@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
-from itertools import pairwise
+from itertools import groupby, pairwise
 from typing import Any, TypeAlias
 
 from sfumato.release.record import Figure
@@ -20,13 +20,14 @@ from sfumato.release.wording import (
     number_words,
     place_words,
     range_words,
+    scale_unit,
 )
 from sfumato.report.frame import Heads, Mark, Sheet
 from sfumato.report.histogram import Panel, histogram, is_even
 from sfumato.report.rows import bars, dots, strips
 from sfumato.words import N_
 
-__all__ = ["Pair", "Picture", "last_bins", "pictures", "signed"]
+__all__ = ["Pair", "Picture", "pictures", "signed"]
 
 Pair: TypeAlias = tuple[Figure, float | None]
 """A figure, and its true value in the owner's pictures."""
@@ -78,12 +79,6 @@ def signed(number: str) -> str:
     return number.replace("-", "−")
 
 
-def last_bins(figures: Sequence[Figure]) -> frozenset[int]:
-    """Return the places of each histogram's last bin, which is closed."""
-    last = {(f.name, tuple(f.group.items())): i for i, f in enumerate(figures)}
-    return frozenset(last.values())
-
-
 def _gather(pairs: Iterable[Pair], key: Callable[[Figure], Any]) -> list[list[Pair]]:
     """Gather the pairs of one key, in the order of first appearance."""
     found: dict[Any, list[Pair]] = {}
@@ -104,21 +99,26 @@ def pictures(pairs: Sequence[Pair], confidence: float, say: Say) -> list[Picture
     categories or of several widths.
     """
     series = _gather(pairs, key=lambda f: f.name)
-    singles = [s[0] for s in series if len(s) == 1 and s[0][0].bin is None]
+    singles = [pair for run in series for pair in run if _is_single(pair[0], run)]
     level = confidence_words(confidence)
+    owner = any(truth is not None for _, truth in pairs)
     heads = partial(
         Heads,
-        value=say(N_("estimate")),
-        range=say(N_("{level} % interval"), level=level),
-        truth=say(N_("true value")) if any(t is not None for _, t in pairs) else "",
+        value=say(N_("released")) if owner else say(N_("estimate")),
+        range=say(N_("{level} interval"), level=level),
+        truth=say(N_("true value")) if owner else "",
     )
     found = [_strips(singles, heads, say)] if singles else []
     for run in series:
-        if run[0][0].bin is not None:
-            found.append(_histogram(run, heads, say))
-        elif len(run) > 1:
-            found.append(_by_group(run, heads, say))
+        rest = [pair for pair in run if not _is_single(pair[0], run)]
+        if rest:
+            draw = _by_group if rest[0][0].bin is None else _histogram
+            found.append(draw(rest, heads, say))
     return found
+
+
+def _is_single(figure: Figure, run: Sequence[Pair]) -> bool:
+    return figure.bin is None and (len(run) == 1 or not figure.group)
 
 
 def _mark(pair: Pair, label: str, say: Say, hue: int = 0) -> Mark:
@@ -142,7 +142,7 @@ def _strips(singles: Sequence[Pair], heads: Callable[..., Heads], say: Say) -> P
 
 
 def _with_unit(figure: Figure, say: Say) -> str:
-    name, unit = name_words(figure, say), visible(figure.unit)
+    name, unit = name_words(figure, say), scale_unit(figure)
     place = group_words(figure)
     name = f"{name} · {place}" if place else name
     return say(N_("{name} ({unit})"), name=name, unit=unit) if unit else name
@@ -153,7 +153,7 @@ def _by_group(run: Sequence[Pair], heads: Callable[..., Heads], say: Say) -> Pic
     first = run[0][0]
     keys = " × ".join(visible(k) for k in first.group)
     draw = dots if first.kind == "mean" else bars
-    axis = say(N_("rows")) if first.kind == "count" else visible(first.unit)
+    axis = say(N_("rows")) if first.kind == "count" else scale_unit(first)
     title = say(N_("{name} by {keys}"), name=name_words(first, say), keys=keys)
     items = _blocks(shown, say)
     return Picture(
@@ -165,20 +165,30 @@ def _by_group(run: Sequence[Pair], heads: Callable[..., Heads], say: Say) -> Pic
 
 
 def _blocks(pairs: Sequence[Pair], say: Say) -> list[Mark | str]:
-    """Label rows by their last key, under headings of the keys before it."""
-    tones = dict.fromkeys(str(list(f.group.values())[-1:]) for f, _ in pairs)
+    """Label rows by their last key, under headings of the keys before it.
+
+    Where every row would need a heading of its own, rows carry all their keys instead.
+    """
+    tones = dict.fromkeys(_inner(figure) for figure, _ in pairs)
     hues = {tone: i for i, tone in enumerate(tones)} if len(tones) <= _HUES else {}
+    runs = [list(run) for _, run in groupby(pairs, key=lambda pair: _outer(pair[0]))]
+    if len(runs) in {1, len(pairs)}:
+        return [_mark(pair, group_words(pair[0]), say) for pair in pairs]
     items: list[Mark | str] = []
-    before = ""
-    for pair in pairs:
-        *outer, inner = pair[0].group.items() or [("", "")]
-        heading = " · ".join(_key(k, v) for k, v in outer)
-        if heading != before:
-            items.append(heading)
-            before = heading
-        hue = hues.get(str([inner[1]]), 0) if outer else 0
-        items.append(_mark(pair, _key(*inner), say, hue))
+    for run in runs:
+        items.append(_outer(run[0][0]))
+        for pair in run:
+            inner = _inner(pair[0])
+            items.append(_mark(pair, inner, say, hues.get(inner, 0)))
     return items
+
+
+def _outer(figure: Figure) -> str:
+    return " · ".join(_key(k, v) for k, v in list(figure.group.items())[:-1])
+
+
+def _inner(figure: Figure) -> str:
+    return _key(*list(figure.group.items())[-1])
 
 
 def _key(name: str, value: str | int | bool) -> str:

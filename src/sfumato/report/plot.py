@@ -16,8 +16,6 @@ from sfumato.words import language, speaker
 
 __all__ = ["plot", "stack"]
 
-_DPI = 110
-
 
 def plot(release: Release, *, lang: str | None = None) -> Any:
     """Return a matplotlib figure with every picture of a release.
@@ -41,18 +39,15 @@ def stack(drawn: Sequence[Picture], title: str, *, alarm: str, foot: str) -> Any
     """Put pictures under each other, with a title, a warning and the terms."""
     with settings():
         sheet = Sheet()
-        sheet.end(GAP)
         if alarm:
-            sheet.write(alarm, color=TRUTH, weight=700)
-        sheet.write(title, fontsize=1.3 * SIZE, weight=600)
+            sheet.write(alarm, color=TRUTH, weight="bold")
+        sheet.write(title, fontsize=1.3 * SIZE, weight="bold")
         for picture in drawn:
             sheet.end(GAP)
-            sheet.write(picture.title, weight=600)
+            sheet.write(picture.title, weight="bold")
             picture.draw(sheet)
         sheet.end(GAP)
         sheet.write(foot, **MUTED_SMALL)
-        sheet.end(GAP)
-        figure = sheet.close()
+        figure = sheet.close(margin=GAP)
         figure.set_facecolor(PAPER)
-        figure.set_dpi(_DPI)
     return figure

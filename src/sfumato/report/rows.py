@@ -32,6 +32,7 @@ _LABEL = 18.0  # ems; a longer label is cut, the table holds it whole
 _HEADING = 40.0
 _NARROWEST = 180.0  # pixels of the scale
 _STRIP, _ROW, _AXIS = 44.0, 23.0, 26.0
+_INSET = 20.0  # between labels and scale
 Place = Callable[[float], float]
 
 
@@ -48,16 +49,16 @@ class _Layout:
         """Write a mark's label, estimate and interval on the line y."""
         label = self.frame.label
         label(-self.left, y, fit(mark.label, _LABEL))
-        label(self.value_at, y, mark.value, ha="right", weight=600)
+        label(self.value_at, y, mark.value, ha="right", weight="bold")
         label(self.range_at, y, mark.range, color=MUTED)
 
 
 def _layout(
-    sheet: Sheet, items: Sequence[Mark | str], heads: Heads, row: float
+    sheet: Sheet, items: Sequence[Mark | str], heads: Heads, row: float, foot: float
 ) -> _Layout:
     marks = [item for item in items if isinstance(item, Mark)]
-    left = SIZE * max((min(ems(m.label), _LABEL) for m in marks), default=0) + GAP
-    value = 1.1 * SIZE * max(ems(t) for t in [heads.value, *(m.value for m in marks)])
+    left = SIZE * max((min(ems(m.label), _LABEL) for m in marks), default=0) + _INSET
+    value = 1.2 * SIZE * max(ems(t) for t in [heads.value, *(m.value for m in marks)])
     range_ = SIZE * max(ems(t) for t in [heads.range, *(m.range for m in marks)])
     width = max(WIDTH - left - value - range_ - 3 * GAP, _NARROWEST)
     across = left + width + value + range_ + 3 * GAP
@@ -72,7 +73,7 @@ def _layout(
     frame.label(layout.range_at, above, heads.range, **MUTED_SMALL)
     if heads.height > HEAD:
         legend(sheet, heads)
-    sheet.end(heads.height + body + _AXIS, across)
+    sheet.end(heads.height + body + foot, across)
     return layout
 
 
@@ -81,7 +82,7 @@ def strips(sheet: Sheet, marks: Sequence[Mark], heads: Heads) -> None:
 
     The shorter the bar beside the way from zero to the dot, the less the noise matters.
     """
-    layout = _layout(sheet, marks, heads, _STRIP)
+    layout = _layout(sheet, marks, heads, _STRIP, 4.0)
     for i, mark in enumerate(marks):
         _strip(layout.frame, i, mark)
         layout.words(mark, i + 0.4)
@@ -96,7 +97,7 @@ def _strip(frame: Frame, i: int, mark: Mark) -> None:
         return (value - low) / span
 
     frame.line([0, 1], [base, base], GRID, 1.0)
-    for tick in ticks(low, high, 3):
+    for tick in ticks(low, high, 4):
         frame.line([share(tick)] * 2, [base - 0.05, base + 0.05], MUTED, 0.8)
         style = {**MUTED_SMALL, "fontsize": 9.0, "ha": "center"}
         frame.label(share(tick) * frame.width, base + 0.2, brief(tick), **style)
@@ -122,9 +123,10 @@ def bars(sheet: Sheet, items: Sequence[Mark | str], heads: Heads) -> None:
 def _scaled(
     sheet: Sheet, items: Sequence[Mark | str], heads: Heads, *, zero: bool
 ) -> None:
-    layout = _layout(sheet, items, heads, _ROW)
+    layout = _layout(sheet, items, heads, _ROW, _AXIS)
     marks = [item for item in items if isinstance(item, Mark)]
-    _scale(layout.frame, _limits(marks, zero=zero), zero=zero)
+    spans = [(i, i + 1.0) for i, item in enumerate(items) if isinstance(item, Mark)]
+    _scale(layout.frame, _limits(marks, zero=zero), spans, zero=zero)
     for i, item in enumerate(items):
         y = i + 0.5
         if isinstance(item, str):
@@ -145,16 +147,34 @@ def _limits(marks: Sequence[Mark], *, zero: bool) -> tuple[float, float]:
     return (low, high) if low < high else (low - 0.5, high + 0.5)
 
 
-def _scale(frame: Frame, limits: tuple[float, float], *, zero: bool) -> None:
+def _scale(
+    frame: Frame,
+    limits: tuple[float, float],
+    spans: Sequence[tuple[float, float]],
+    *,
+    zero: bool,
+) -> None:
+    """Draw the grid beside the marks, not through the headings, and the axis below."""
     low, high = limits
     frame.axes.set_xlim(low, high)
     bottom = frame.axes.get_ylim()[0]
     row = frame.height / bottom
     for tick in ticks(low, high, 5):
         colour = MUTED if zero and tick == 0 else GRID
-        frame.line([tick, tick], [0, bottom], colour, 1.0, zorder=0.5)
+        for top, end in _joined(spans):
+            frame.line([tick, tick], [top, end], colour, 1.0, zorder=0.5)
         x = (tick - low) / (high - low) * frame.width
         frame.label(x, bottom + 12 / row, brief(tick), ha="center", **MUTED_SMALL)
+
+
+def _joined(spans: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
+    joined: list[tuple[float, float]] = []
+    for top, end in spans:
+        if joined and joined[-1][1] == top:
+            joined[-1] = (joined[-1][0], end)
+        else:
+            joined.append((top, end))
+    return joined
 
 
 def _interval(frame: Frame, mark: Mark, y: float, half: float, share: Place) -> None:
@@ -163,9 +183,8 @@ def _interval(frame: Frame, mark: Mark, y: float, half: float, share: Place) -> 
     if mark.low < mark.high:
         low, high = share(mark.low), share(mark.high)
         frame.line([low, high], [y, y], FILLS[0], 5.0)
-        for end in (low, high):
-            frame.line([end, end], [y - half, y + half], POINT, 1.3)
-    frame.line([x, x], [y, y], POINT, 7.0, solid_capstyle="round")
+        frame.whisker((low, high), y, half, POINT, 1.3)
+    frame.dot(x, y, POINT, 7.0)
     _truth(frame, mark, y, 1.7 * half, share)
 
 
@@ -175,13 +194,11 @@ def _bar(frame: Frame, mark: Mark, y: float) -> None:
         edgecolor=EDGES[mark.hue], linewidth=0.8, clip_on=False,
     )  # fmt: skip
     if mark.low < mark.high:
-        frame.line([mark.low, mark.high], [y, y], INK, 1.2)
-        for end in (mark.low, mark.high):
-            frame.line([end, end], [y - 0.15, y + 0.15], INK, 1.2)
+        frame.whisker((mark.low, mark.high), y, 0.15, INK, 1.2)
     _truth(frame, mark, y, 0.42, float)
 
 
 def _truth(frame: Frame, mark: Mark, y: float, half: float, share: Place) -> None:
     if mark.truth is not None:
         x = share(mark.truth)
-        frame.line([x, x], [y - half, y + half], TRUTH, 2.2)
+        frame.line([x, x], [y - half, y + half], TRUTH, 2.2, zorder=4)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sfumato.release.record import Figure, Measurement, Release
+from sfumato.release.record import Figure, Measurement, Noise, Release
 from sfumato.release.text import visible
 from sfumato.release.wording import (
     Say,
     confidence_words,
+    last_bins,
     law_words,
     name_words,
     neighbour_words,
@@ -17,15 +18,26 @@ from sfumato.release.wording import (
     place_words,
     promise,
     range_words,
+    scale_unit,
     unit_words,
 )
 from sfumato.report.canvas import settings, to_svg
 from sfumato.report.cost import Budget, Risk, budget, deviation, risk, scale_words
 from sfumato.report.frame import Sheet
-from sfumato.report.pictures import Pair, Picture, last_bins, pictures, signed
+from sfumato.report.pictures import Pair, Picture, pictures, signed
 from sfumato.words import N_
 
-__all__ = ["Drawing", "Line", "Step", "View", "draw", "lines", "view"]
+__all__ = [
+    "Block",
+    "Drawing",
+    "Line",
+    "Step",
+    "View",
+    "blocks",
+    "draw",
+    "lines",
+    "view",
+]
 
 _MOST_CARDS = 6
 _MOST_VALUES = 4_000  # raw integers printed in one page; the JSON file holds all
@@ -40,7 +52,16 @@ class Line:
     estimate: str
     range: str
     unit: str
-    noise: tuple[str, ...]
+    noise: str
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The rows of one statistic, with the noise that they share."""
+
+    name: str
+    noise: str
+    lines: tuple[Line, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +70,7 @@ class Drawing:
 
     title: str
     svg: str
-    lines: tuple[Line, ...]
+    blocks: tuple[Block, ...]
     left_out: int
 
 
@@ -78,7 +99,7 @@ class View:
     level: str
     cards: tuple[Line, ...]
     drawings: tuple[Drawing, ...]
-    lines: tuple[Line, ...]
+    blocks: tuple[Block, ...]
     promise: str
     unit: str
     neighbours: str
@@ -106,7 +127,7 @@ def view(release: Release, say: Say) -> View:
         level=confidence_words(release.confidence),
         cards=_cards(release, say),
         drawings=tuple(draw(p, say) for p in pictures(pairs, release.confidence, say)),
-        lines=lines(release.figures, say),
+        blocks=blocks(lines(release.figures, say)),
         promise=promise(claim, say),
         unit=unit_words(claim, say),
         neighbours=neighbour_words(claim, say),
@@ -130,7 +151,7 @@ def draw(picture: Picture, say: Say) -> Drawing:
         picture.draw(sheet)
         svg = to_svg(sheet.close(), label=picture.alt(say))
     figures = [figure for figure, _ in picture.pairs]
-    return Drawing(picture.title, svg, lines(figures, say), picture.left_out)
+    return Drawing(picture.title, svg, blocks(lines(figures, say)), picture.left_out)
 
 
 def lines(figures: Sequence[Figure], say: Say) -> tuple[Line, ...]:
@@ -145,16 +166,31 @@ def _line(figure: Figure, say: Say, *, last: bool = False) -> Line:
         place_words(figure, last=last),
         signed(number_words(figure)[0]),
         signed(range_words(figure, say)),
-        visible(figure.unit),
-        tuple(
-            say(
-                N_("{law}, scale {scale}, step {step}"),
-                law=law_words(noise, say),
-                scale=scale_words(noise),
-                step=f"{noise.step:g}",
-            )
-            for noise in figure.noise
-        ),
+        scale_unit(figure),
+        _noise_words(figure.noise, say),
+    )
+
+
+def _noise_words(terms: Sequence[Noise], say: Say) -> str:
+    """Return laws and scales; terms of one law share its name."""
+    by_law: dict[str, list[str]] = {}
+    for term in terms:
+        step = "" if term.step == 1 else f" × {term.step:g}"
+        by_law.setdefault(law_words(term, say), []).append(scale_words(term) + step)
+    return "; ".join(
+        say(N_("{law}, scale {scale}"), law=law, scale=say(N_(" and ")).join(scales))
+        for law, scales in by_law.items()
+    )
+
+
+def blocks(rows: Sequence[Line]) -> tuple[Block, ...]:
+    """Gather the rows of each statistic, in the order of the release."""
+    found: dict[str, list[Line]] = {}
+    for line in rows:
+        found.setdefault(line.name, []).append(line)
+    return tuple(
+        Block(name, "; ".join(dict.fromkeys(x.noise for x in run)), tuple(run))
+        for name, run in found.items()
     )
 
 

@@ -1,0 +1,124 @@
+"""``sfumato check PROJECT``: all that can be checked without a row, and for owners more."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sfumato.account import Epsilon
+from sfumato.cli.command import Command
+from sfumato.cli.declared import column_words
+from sfumato.cli.meaning import unit_words
+from sfumato.cli.options import as_json, echo_json, project_argument
+from sfumato.cli.owner import inspected, owner_data, owner_lines
+from sfumato.cli.table import table
+from sfumato.cli.tongue import say, tongue
+from sfumato.project import Project, json_schema, load, total_cost
+from sfumato.project.run import afford, budget_left
+from sfumato.project.source import check_source
+from sfumato.words import N_
+
+__all__ = ["command"]
+
+
+def _check(
+    project: Path | None, *, owner: bool, as_json: bool, json_schema_only: bool
+) -> None:
+    if json_schema_only:
+        echo_json(json_schema())
+        return
+    if project is None:
+        raise click.MissingParameter(
+            ctx=click.get_current_context(), param=command.params[0]
+        )
+    declared = load(project)
+    check_source(declared)
+    left = budget_left(declared)
+    afford(declared.releases, left)
+    columns = inspected(declared) if owner else ()
+    if as_json:
+        private = {"owners_eyes_only": owner_data(columns)} if owner else {}
+        echo_json(_data(declared, left) | private)
+        return
+    click.echo("\n".join(_words(declared, left)))
+    if owner:
+        click.echo("\n".join(["", *owner_lines(columns)]))
+
+
+def _words(project: Project, left: Epsilon) -> list[str]:
+    schema = project.dataset.schema
+    columns = [[name, column_words(column)] for name, column in schema.columns]
+    releases = [[a.name, str(a.plan.cost), str(a.plan.query)] for a in project.releases]
+    return [
+        say(N_("{file} is in order: {title}"), file=project.path.name,
+            title=project.title[tongue()]),
+        unit_words(schema.unit),
+        "",
+        say(N_("Declared columns, all found in {table}:"), table=project.source.name),
+        *table([say(N_("column")), say(N_("declaration"))], columns),
+        "",
+        say(N_("Releases:")),
+        *table([say(N_("name")), "ε", say(N_("question"))], releases, right=(1,)),
+        "",
+        say(
+            N_("together ε {cost}; left ε {left} of {budget}"),
+            cost=total_cost(project.releases),
+            left=left,
+            budget=project.budget,
+        ),
+        say(N_("Next: sfumato plan {file}"), file=project.path),
+    ]  # fmt: skip
+
+
+def _data(project: Project, left: Epsilon) -> dict[str, Any]:
+    return {
+        "ok": True,
+        "project": str(project.path),
+        "dataset": project.dataset.name,
+        "columns": list(project.dataset.schema),
+        "releases": [
+            {"name": a.name, "epsilon": str(a.plan.cost)} for a in project.releases
+        ],
+        "cost": str(total_cost(project.releases)),
+        "budget": str(project.budget),
+        "left": str(left),
+    }
+
+
+command = Command(
+    "check",
+    callback=_check,
+    params=[
+        project_argument(required=False),
+        click.Option(
+            ["--owner"],
+            is_flag=True,
+            help=N_(
+                "Also open the table and count missing, unfit and clamped cells: "
+                "for the owner's eyes, never to publish."
+            ),
+        ),
+        as_json(),
+        click.Option(
+            ["--json-schema", "json_schema_only"],
+            is_flag=True,
+            help=N_(
+                "Print the JSON schema of project files, so that editors complete."
+            ),
+        ),
+    ],
+    about=(
+        N_("Check a project file; reads no row and spends nothing."),
+        N_(
+            "It checks the file, the table's header line, every release against the "
+            "declared columns, and that the budget suffices for all of them."
+        ),
+    ),
+    examples=(
+        ("sfumato check project.toml", N_("before plan and run")),
+        ("sfumato check project.toml --owner", N_("how well the bounds fit")),
+        ("sfumato check --json-schema > sfumato.schema.json", N_("for editors")),
+    ),
+)

@@ -1,0 +1,52 @@
+"""``sfumato demo``: the packaged project on a public table, by the same path as run."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sfumato.cli.carry import Manner, carry_out
+from sfumato.cli.command import Command
+from sfumato.cli.options import out
+from sfumato.cli.shown import show
+from sfumato.cli.tongue import tongue
+from sfumato.demo import is_demo_folder, project_file
+from sfumato.project import load, total_cost
+from sfumato.project.outputs import Outputs
+from sfumato.words import N_
+
+__all__ = ["command"]
+
+_FOLDER = Path("sfumato-demo")
+
+
+def _demo(*, out: Path | None) -> None:
+    folder = out or _FOLDER
+    with project_file() as path:
+        project = load(path)
+        outputs = Outputs(folder, project.formats)
+        # A public table: nobody's budget is at stake, so each run begins anew.
+        manner = Manner(
+            lang=tongue(), ask=False, force=is_demo_folder(folder), in_memory=True
+        )
+        _, made = carry_out(project, project.releases, outputs, manner)
+        show(made, outputs, cost=total_cost(project.releases), left=None)
+
+
+command = Command(
+    "demo",
+    callback=_demo,
+    params=[out(N_("Folder of the results. Default: sfumato-demo."))],
+    about=(
+        N_("Release a public table privately: the quickest way to see what this does."),
+        N_(
+            "The Pima Indians Diabetes table comes with the program: eight means, counts "
+            "by outcome and a histogram, for a total epsilon of 0.5. It writes "
+            "release.json, release.csv and report.html. The table is public, so its "
+            "budget is kept in memory and you may repeat the demo as often as you like."
+        ),
+    ),
+    examples=(
+        ("sfumato demo", N_("writes to the folder sfumato-demo")),
+        ("sfumato demo --out here --lang zh", N_("in Chinese, to another folder")),
+    ),
+)

@@ -1,0 +1,239 @@
+"""``sfumato plan PROJECT``: cost and expected error of every figure; reads no row."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import click
+
+from sfumato.account import Epsilon, KNorm
+from sfumato.cli.command import Command
+from sfumato.cli.meaning import unit_words
+from sfumato.cli.options import Whole, as_json, echo_json, project_argument
+from sfumato.cli.table import number, table
+from sfumato.cli.tongue import say, tongue
+from sfumato.plan import Expected, Part, Plan, Step, bound, expected_errors
+from sfumato.project import Asked, Project, load, total_cost
+from sfumato.project.run import budget_left
+from sfumato.release import Figure
+from sfumato.release.wording import name_words
+from sfumato.words import N_
+
+__all__ = ["command"]
+
+_ROWS = 1000
+
+
+def _plan(project: Path, *, rows: int, as_json: bool) -> None:
+    asked = load(project)
+    left = budget_left(asked)
+    if as_json:
+        echo_json(_data(asked, left, rows))
+    else:
+        click.echo("\n".join(_words(asked, left, rows)))
+
+
+def _words(project: Project, left: Epsilon, rows: int) -> list[str]:
+    size = project.dataset.schema.unit.size
+    lines = [
+        project.title[tongue()],
+        unit_words(project.dataset.schema.unit),
+        say(N_("budget ε {budget}, left {left}"), budget=project.budget, left=left),
+        say(N_("errors of means are expected for {rows} rows"), rows=size or rows),
+    ]
+    for release in project.releases:
+        lines += ["", *_release(release, rows)]
+    cost = total_cost(project.releases)
+    lines += ["", say(N_("all releases together cost ε {cost}"), cost=cost)]
+    if cost > left:
+        lines.append(say(N_("That is more than is left: run will refuse.")))
+    return lines
+
+
+def _release(asked: Asked, rows: int) -> list[str]:
+    plan = asked.plan
+    heads = [
+        say(N_("figure")),
+        say(N_("cells")),
+        say(N_("average error")),
+        say(N_("{level} of 100 errors within"), level=f"{100 * asked.confidence:.6g}"),
+        say(N_("unit")),
+    ]
+    found = expected_errors(plan, rows=rows, confidence=asked.confidence)
+    body = [
+        [name, str(cells), number(e.mean_absolute), number(e.error), unit]
+        for name, e, cells, unit in zip(
+            _names(plan), found, _cells(plan), _units(plan), strict=True
+        )
+    ]
+    return [
+        f"{asked.title[tongue()]} [{asked.name}]: ε {plan.cost}",
+        f"  {plan.query}",
+        "",
+        *table(heads, body, right=(1, 2, 3)),
+        "",
+        *_noise(plan),
+    ]
+
+
+def _names(plan: Plan) -> list[str]:
+    """Name the figures as a release will."""
+    return [
+        name_words(
+            Figure(s.name, type(s).__name__.lower(), s.column, {}, 0, 0, 0),  # type: ignore[arg-type]
+            say,
+        )
+        for s in plan.query.statistics
+    ]
+
+
+def _cells(plan: Plan) -> list[int]:
+    bins = [getattr(s, "edges", None) for s in plan.query.statistics]
+    found = []
+    for statistic, edges in zip(plan.query.statistics, bins, strict=True):
+        each = 1
+        if edges is not None:
+            column = plan.schema[str(statistic.column)]
+            each = len(edges) - 1 if edges else len(getattr(column, "values", ()))
+        found.append(len(plan.groups) * each)
+    return found
+
+
+def _units(plan: Plan) -> list[str]:
+    return [
+        getattr(plan.schema[s.column], "unit", "")
+        if s.column and type(s).__name__ in ("Mean", "Sum")
+        else say(N_("rows"))
+        for s in plan.query.statistics
+    ]
+
+
+def _noise(plan: Plan) -> list[str]:
+    """Return a table of what is measured and with which noise."""
+    heads = [
+        say(N_("measured")),
+        say(N_("largest change by one row")),
+        say(N_("average noise")),
+        say(N_("law of the noise")),
+        "ε",
+    ]
+    rows = [
+        [
+            _measured(part),
+            number(bound(part.aggregate)),
+            number(plan.noise_of(i).mean_absolute_error),
+            _law(plan.step_of(i)),
+            number(float(plan.step_of(i).mechanism.cost)),
+        ]
+        for i, part in enumerate(plan.parts)
+    ]
+    return table(heads, rows, right=(1, 2, 4))
+
+
+def _measured(part: Part) -> str:
+    names = {
+        "CountRows": N_("rows"),
+        "CountValues": N_("values of {column}"),
+        "SumValues": N_("sum of {column}"),
+        "CentredSum": N_("centred sum of {column}"),
+        "Bins": N_("bins of {column}"),
+    }
+    column = getattr(part.aggregate, "column", "")
+    return say(names[type(part.aggregate).__name__], column=column)
+
+
+def _law(step: Step) -> str:
+    if isinstance(step.mechanism, KNorm):
+        text = N_("joint, for {count} together")
+        return say(text, count=len(step.parts))
+    return say(N_("two-sided geometric"))
+
+
+def _data(project: Project, left: Epsilon, rows: int) -> dict[str, Any]:
+    unit = project.dataset.schema.unit
+    return {
+        "project": str(project.path),
+        "dataset": project.dataset.name,
+        "unit": "row",
+        "neighbours": unit.neighbours,
+        "size": unit.size,
+        "budget": str(project.budget),
+        "left": str(left),
+        "cost": str(total_cost(project.releases)),
+        "releases": [_release_data(asked, rows) for asked in project.releases],
+    }
+
+
+def _release_data(asked: Asked, rows: int) -> dict[str, Any]:
+    plan = asked.plan
+    found = expected_errors(plan, rows=rows, confidence=asked.confidence)
+    return {
+        "name": asked.name,
+        "question": str(plan.query),
+        "epsilon": str(plan.cost),
+        "figures": [
+            _figure_data(e, cells, unit)
+            for e, cells, unit in zip(found, _cells(plan), _units(plan), strict=True)
+        ],
+        "steps": [
+            {
+                "noise": "k_norm" if isinstance(s.mechanism, KNorm) else "geometric",
+                "epsilon": str(s.mechanism.cost),
+                "scale": str(s.mechanism.scale),
+                "parts": [_part_data(plan, i) for i in s.parts],
+            }
+            for s in plan.steps
+        ],
+    }
+
+
+def _part_data(plan: Plan, place: int) -> dict[str, Any]:
+    part = plan.parts[place]
+    return {
+        "measures": type(part.aggregate).__name__,
+        "column": getattr(part.aggregate, "column", None),
+        "cells": part.cells,
+        "changed_by_one_row": bound(part.aggregate),
+        "mean_absolute_noise": plan.noise_of(place).mean_absolute_error,
+    }
+
+
+def _figure_data(e: Expected, cells: int, unit: str) -> dict[str, Any]:
+    return {
+        "name": e.name,
+        "cells": cells,
+        "mean_absolute_error": e.mean_absolute,
+        "error": e.error,
+        "confidence": e.confidence,
+        "rows_per_group": e.rows,
+        "unit": unit,
+    }
+
+
+command = Command(
+    "plan",
+    callback=_plan,
+    params=[
+        project_argument(),
+        click.Option(
+            ["--rows"],
+            type=Whole(),
+            default=_ROWS,
+            metavar="N",
+            help=N_("A public guess of the number of rows, on which means depend."),
+        ),
+        as_json(),
+    ],
+    about=(
+        N_("Show the cost and the expected error of every figure; spends nothing."),
+        N_(
+            "The table is not opened: errors follow from the declared bounds, epsilon "
+            "and a guess of the number of rows. Try other values until they fit."
+        ),
+    ),
+    examples=(
+        ("sfumato plan project.toml", N_("for a table of about 1000 rows")),
+        ("sfumato plan project.toml --rows 20000", N_("for a larger one")),
+    ),
+)

@@ -1,0 +1,58 @@
+"""Column declarations in words."""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from sfumato.cli.tongue import say
+from sfumato.declare.schema import Boolean, Category, Column, Integer, Real
+from sfumato.words import N_
+
+__all__ = ["column_words"]
+
+_MOST = 8  # keys on one line
+_FINE = 1 << 24  # steps; a finer grid is the default's and says nothing to a reader
+
+
+def column_words(column: Column) -> str:
+    """Say what is declared of a column."""
+    match column:
+        case Real() | Integer():
+            return _number(column)
+        case Category(values):
+            return say(N_("one of {keys}"), keys=_list(values))
+        case Boolean(true, false):
+            return say(
+                N_("true is {true}; false is {false}"),
+                true=_list(true),
+                false=_list(false),
+            )
+        case _:
+            assert_never(column)
+
+
+def _number(column: Real | Integer) -> str:
+    text = N_("numbers from {lower:g} to {upper:g} {unit}, step {step:g}")
+    if column.width > _FINE:
+        text = N_("numbers from {lower:g} to {upper:g} {unit}")
+    if isinstance(column, Integer):
+        text = N_("whole numbers from {lower:g} to {upper:g} {unit}")
+    words = say(
+        text,
+        lower=column.lower,
+        upper=column.upper,
+        unit=column.unit,
+        step=column.step,
+    )
+    words = words.replace(" ,", ",").strip()  # a column may have no unit
+    if column.missing:
+        codes = ", ".join(f"{code:g}" for code in column.missing)
+        words = say(N_("{words}; missing: {codes}"), words=words, codes=codes)
+    if column.complete:
+        words = say(N_("{words}; every row has one"), words=words)
+    return words
+
+
+def _list(keys: tuple[object, ...]) -> str:
+    text = ", ".join(map(str, keys[:_MOST]))
+    return f"{text}, …" if len(keys) > _MOST else text

@@ -1,0 +1,76 @@
+"""For the owner: what the cells of each column look like. NOT PRIVATE."""
+
+from __future__ import annotations
+
+import csv
+from pathlib import Path
+
+from sfumato.amount import exact
+from sfumato.errors import SourceError
+from sfumato.words import N_
+
+__all__ = ["observe"]
+
+_MOST_KEYS = 12
+
+
+def observe(path: Path, *, encoding: str, separator: str) -> dict[str, str]:
+    """Return, per column, its type and, where they are few, its keys.
+
+    Formal guarantee: none. What is returned was read from the rows; it is shown to the
+    owner as comments and no declaration is made from it. Bounds are never returned.
+
+    Raises:
+        SourceError: The table cannot be read.
+    """
+    try:
+        with path.open(encoding=encoding, errors="replace", newline="") as lines:
+            rows = csv.reader(lines, delimiter=separator)
+            names = next(rows, [])
+            seen = [_Seen() for _ in names]
+            for row in rows:
+                for column, cell in zip(seen, row, strict=False):
+                    column.add(cell)
+    except (OSError, csv.Error, ValueError) as error:
+        raise SourceError(
+            N_("{path} cannot be read: {reason}"),
+            hint=N_("leave --read-values out: the header is enough"),
+            path=str(path),
+            reason=getattr(error, "strerror", None) or type(error).__name__,
+        ) from None
+    return {name: column.words() for name, column in zip(names, seen, strict=True)}
+
+
+class _Seen:
+    """What was seen of one column."""
+
+    def __init__(self) -> None:
+        self._keys: dict[str, None] = {}
+        self._numbers = self._wholes = self._texts = 0
+
+    def add(self, cell: str) -> None:
+        text = cell.strip()
+        if not text:
+            return
+        number = exact(text)
+        self._numbers += number is not None
+        self._wholes += number is not None and number.denominator == 1
+        self._texts += number is None
+        if len(self._keys) <= _MOST_KEYS:
+            self._keys[cell] = None
+
+    def words(self) -> str:
+        """Say it in one line: these are comments in a file, so English and short."""
+        kinds = [
+            f"{word}: {count}"
+            for count, word in (
+                (self._wholes, "whole numbers"),
+                (self._numbers - self._wholes, "decimals"),
+                (self._texts, "texts"),
+            )
+            if count
+        ]
+        line = ", ".join(kinds) or "no value"
+        if 0 < len(self._keys) <= _MOST_KEYS:
+            line += "; keys: " + ", ".join(map(repr, self._keys))
+        return line

@@ -1,0 +1,43 @@
+"""Aligned tables on a terminal."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sfumato.cli.width import columns, pad
+
+__all__ = ["number", "table"]
+
+_THOUSAND, _LONG = 1e3, 1e12
+
+
+def table(
+    heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()
+) -> list[str]:
+    r"""Return the lines of a table; the columns in `right` hold numbers.
+
+    Examples:
+        >>> print("\n".join(table(["列", "n"], [["血糖", "7"]], right=[1])))
+          列    n
+          血糖  7
+    """
+    grid = [list(heads), *map(list, rows)]
+    widths = [max(columns(row[i]) for row in grid) for i in range(len(heads))]
+    return [
+        "  "
+        + "  ".join(
+            pad(cell, width, right=i in right)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in grid
+    ]
+
+
+def number(value: float) -> str:
+    """Write a number with three digits that matter.
+
+    Examples:
+        >>> number(12345.6), number(12.3456), number(0.00123456), number(3.2e19)
+        ('12,346', '12.3', '0.00123', '3.2e+19')
+    """
+    return f"{value:,.0f}" if _THOUSAND <= abs(value) < _LONG else f"{value:.3g}"

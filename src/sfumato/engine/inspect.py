@@ -1,0 +1,86 @@
+"""What the owner may see of a loaded table: exact counts, NOT PRIVATE.
+
+Nothing here passes the gate. Call it for the person who holds the table anyway, to
+check a declaration; its output must not leave the building.
+"""
+
+from __future__ import annotations
+
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import final
+
+from sfumato.declare.schema import Integer, Real, Schema
+from sfumato.engine.dialect import DUCKDB
+from sfumato.engine.duckdb import DuckDBEngine
+from sfumato.engine.terms import Terms
+from sfumato.errors import EngineError
+
+__all__ = ["OwnerColumn", "owner_inspection"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class OwnerColumn:
+    """Exact facts about one declared column: for its owner only.
+
+    Attributes:
+        name: The column.
+        declared: Its declaration, such as ``Real``.
+        stored: How the source stores it, such as ``float64`` or ``VARCHAR``.
+        rows: Rows of the table.
+        missing: Cells that count as missing: empty, codes, undeclared keys, no number.
+        below: Values below the lower bound, which are clamped to it.
+        above: Values above the upper bound, which are clamped to it.
+    """
+
+    name: str
+    declared: str
+    stored: str
+    rows: int
+    missing: int
+    below: int
+    above: int
+
+
+def owner_inspection(engine: DuckDBEngine, schema: Schema) -> tuple[OwnerColumn, ...]:
+    """Count, per declared column, missing and clamped cells. NOT PRIVATE.
+
+    Examples:
+        >>> from sfumato.declare.dataset import Dataset
+        >>> from sfumato.engine.load import open_engine
+        >>> schema = Schema({"Age": Integer(0, 120)})
+        >>> rows = [{"Age": 30}, {"Age": "?"}, {"Age": 999}]
+        >>> engine = open_engine(Dataset(rows, schema=schema))
+        >>> column = owner_inspection(engine, schema)[0]
+        >>> column.stored, column.rows, column.missing, column.above
+        ('object', 3, 1, 1)
+
+    Raises:
+        EngineError: The engine failed; its words may quote a cell, so they are not shown.
+    """
+    terms = Terms(schema, engine.layout, DUCKDB)
+    tests = ", ".join(f"COUNT(CASE WHEN {t} THEN 1 END)" for n in schema for t in _tests(n, terms))  # fmt: skip
+    row = None
+    with suppress(Exception):  # the error below has no context to show
+        row = engine.unprotected(f"SELECT COUNT(*), {tests} FROM data")[0]  # noqa: S608  constants only
+    if row is None:
+        raise EngineError
+    rows, *counts = (int(str(cell)) for cell in row)
+    return tuple(
+        OwnerColumn(
+            name, type(schema[name]).__name__, stored, rows, rows - values, below, above
+        )
+        for name, stored, values, below, above in zip(
+            schema, engine.stored, counts[::3], counts[1::3], counts[2::3], strict=True
+        )
+    )
+
+
+def _tests(name: str, terms: Terms) -> tuple[str, str, str]:
+    """Return the tests that a cell has a value, one too small, and one too large."""
+    column = terms.schema[name]
+    if not isinstance(column, Real | Integer):
+        return terms.has_key(name), "FALSE", "FALSE"
+    x, bound = terms.number(name), terms.dialect.constant
+    return f"{x} IS NOT NULL", f"{x} < {bound(column.lower)}", f"{x} > {bound(column.upper)}"  # fmt: skip

@@ -1,0 +1,233 @@
+"""A project file → declarations and plans; no table is opened and nothing is spent."""
+
+from __future__ import annotations
+
+import codecs
+import os
+from dataclasses import dataclass
+from functools import reduce
+from operator import add
+from pathlib import Path
+from typing import Any, Literal, TypeAlias, final
+
+from pydantic import ValidationError
+
+from sfumato.account import Epsilon
+from sfumato.declare.dataset import CSV, Dataset
+from sfumato.declare.query import Query
+from sfumato.declare.schema import Schema
+from sfumato.declare.where import parse_filter
+from sfumato.errors import DeclarationError, ProjectError, nearest
+from sfumato.plan import Plan, make_plan
+from sfumato.project import model
+from sfumato.project.place import place_of, placed, shown
+from sfumato.project.refuse import refusal
+from sfumato.project.toml import read_toml
+from sfumato.words import N_
+
+__all__ = ["Asked", "Format", "Project", "json_schema", "load"]
+
+Format: TypeAlias = Literal["json", "csv", "html"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """One release that a project asks for.
+
+    Attributes:
+        name: Its short name.
+        title: Its title in each language.
+        query: The question.
+        epsilon: What the file gives it.
+        plan: What will be measured, at which cost.
+        confidence: Of every interval.
+    """
+
+    name: str
+    title: dict[str, str]
+    query: Query
+    epsilon: Epsilon
+    plan: Plan
+    confidence: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Everything that a project file declares; plain public data.
+
+    Attributes:
+        path: The project file.
+        title: Title of the report in each language.
+        language: Language of the report, if the file says one.
+        dataset: The table and its declarations.
+        budget: The whole budget.
+        ledger: Path of the ledger.
+        releases: The releases, in order.
+        folder: Where results go.
+        formats: What is written.
+    """
+
+    path: Path
+    title: dict[str, str]
+    language: str | None
+    dataset: Dataset
+    budget: Epsilon
+    ledger: Path
+    releases: tuple[Asked, ...]
+    folder: Path
+    formats: tuple[Format, ...]
+
+    @property
+    def source(self) -> Path:
+        """The path of the table."""
+        source: Any = self.dataset.source
+        return Path(source.path if isinstance(source, CSV) else source)
+
+    def chosen(self, only: tuple[str, ...] = ()) -> tuple[Asked, ...]:
+        """Return the releases of these names, or all, in the order of the file.
+
+        Raises:
+            ProjectError: A name is unknown.
+        """
+        known = [asked.name for asked in self.releases]
+        for name in only:
+            if name not in known:
+                raise ProjectError(
+                    N_("{file} has no release {name}"),
+                    hint=N_("it has {near}"),
+                    file=self.path.name,
+                    name=repr(name),
+                    near=nearest(name, known),
+                )
+        return tuple(a for a in self.releases if not only or a.name in only)
+
+
+def load(path: str | os.PathLike[str]) -> Project:
+    """Read a project file and check all that needs no row.
+
+    Raises:
+        ProjectError: The file is wrong; the message says where and how to mend it.
+            Nothing was read from the table and nothing was spent.
+    """
+    where = Path(path)
+    return from_values(read_toml(where), where)
+
+
+def from_values(raw: dict[str, Any], where: Path) -> Project:
+    """Turn the values of the project file at `where` into declarations; see `load`."""
+    try:
+        file = model.ProjectFile.model_validate(raw)
+    except ValidationError as error:
+        raise refusal(error, raw, where.name) from None
+    dataset = _dataset(file, where)
+    _check_names(file, where.name)
+    ledger = file.budget.ledger or f"{where.stem}.ledger"
+    return Project(
+        path=where,
+        title=_title(file.title, file.data.name),
+        language=file.language,
+        dataset=dataset,
+        budget=file.budget.epsilon,
+        ledger=_beside(where, ledger, "budget.ledger"),
+        releases=tuple(_asked(entry, dataset, where.name) for entry in file.releases),
+        folder=_beside(where, file.output.folder, "output.folder"),
+        formats=tuple(dict.fromkeys(file.output.formats)),
+    )
+
+
+def json_schema() -> dict[str, Any]:
+    """Return the JSON schema of project files, for editors that complete them."""
+    return model.ProjectFile.model_json_schema()
+
+
+def total_cost(releases: tuple[Asked, ...]) -> Epsilon:
+    """Return what the releases cost together."""
+    return reduce(add, (a.plan.cost for a in releases), Epsilon.from_units(0))
+
+
+def _dataset(file: model.ProjectFile, where: Path) -> Dataset:
+    data = file.data
+    path = _beside(where, data.source, "data.source")
+    columns = {name: table.declared() for name, table in file.columns.items()}
+    schema = Schema(columns, file.unit.declared())
+    source: CSV | Path = path
+    if path.suffix.lower() not in (".parquet", ".pq") and not path.is_dir():
+        _check_text_options(data, where.name)
+        source = CSV(path, data.encoding, data.separator, data.decimal, data.thousands)
+    elif extra := data.model_fields_set - {"source", "name"}:
+        raise ProjectError(
+            N_("{file}: {key} goes with text files, not with Parquet"),
+            hint=N_("remove it"),
+            file=where.name,
+            key=place_of("data", min(extra)),
+        )
+    return Dataset(source, schema=schema, name=data.name)
+
+
+def _check_text_options(data: model.DataTable, file: str) -> None:
+    with placed(f"{file}: data.encoding"):
+        try:
+            codecs.lookup(data.encoding)
+        except (LookupError, ValueError):
+            raise DeclarationError(
+                N_("unknown encoding {name}"),
+                hint=N_('write "utf-8", "gb18030" or "utf-16"'),
+                name=shown(data.encoding),
+            ) from None
+    with placed(f"{file}: data"):
+        signs = (data.separator, data.decimal, data.thousands)
+        if any(len(s) != 1 for s in signs if s is not None) or len(set(signs)) < 3:  # noqa: PLR2004  three signs
+            raise DeclarationError(
+                N_("separator, decimal and thousands must be single, different signs"),
+                hint=N_('write, for example, separator = ";" with decimal = ","'),
+            )
+
+
+def _check_names(file: model.ProjectFile, where: str) -> None:
+    names = [entry.name for entry in file.releases]
+    for name in names:
+        if names.count(name) > 1:
+            raise ProjectError(
+                N_("{file}: two releases are called {name}"),
+                hint=N_("give each release a name of its own"),
+                file=where,
+                name=shown(name),
+            )
+
+
+def _asked(entry: model.ReleaseTable, dataset: Dataset, file: str) -> Asked:
+    place = f"{file}: {place_of('releases', entry.name)}"
+    query = Query().select(*(s.declared() for s in entry.statistics))
+    if entry.group_by:
+        query = query.group_by(*entry.group_by)
+    if entry.where is not None:
+        with placed(f"{place}.where"):
+            query = query.where(parse_filter(entry.where))
+    with placed(place):
+        plan = make_plan(query, dataset.schema, entry.epsilon, dataset=dataset.name)
+    return Asked(
+        name=entry.name,
+        title=_title(entry.title, entry.name),
+        query=query,
+        epsilon=entry.epsilon,
+        plan=plan,
+        confidence=entry.confidence,
+    )
+
+
+def _title(titles: model.Titles | None, default: str) -> dict[str, str]:
+    return titles.model_dump() if titles else {"en": default, "zh": default}
+
+
+def _beside(where: Path, text: str, key: str) -> Path:
+    if "\0" in text:
+        raise ProjectError(
+            N_("{file}: {key} is no path"),
+            hint=N_("write a path such as {example}"),
+            file=where.name,
+            key=key,
+            example='"tables/diabetes.csv"',
+        )
+    return where.parent / text

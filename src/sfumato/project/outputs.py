@@ -1,0 +1,148 @@
+"""The files of a run: refused or made ready before a debit, written whole after it."""
+
+from __future__ import annotations
+
+import csv
+import io
+import os
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+from typing import final
+
+from sfumato.errors import ProjectError
+from sfumato.project.load import Format
+from sfumato.release import OwnerComparison, Release
+from sfumato.release.files import write
+from sfumato.words import N_
+
+__all__ = ["Outputs"]
+
+_NAMES: dict[Format, str] = {
+    "json": "release.json",
+    "csv": "release.csv",
+    "html": "report.html",
+}
+_OWNER = "owner.html"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Outputs:
+    """Where the results of a run go.
+
+    Attributes:
+        folder: The folder; made when absent.
+        formats: Which of release.json, release.csv and report.html are written.
+        owner: Whether owner.html is written too: true values, NOT PRIVATE.
+    """
+
+    folder: Path
+    formats: tuple[Format, ...]
+    owner: bool = False
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The files that a run writes, in order."""
+        names = [_NAMES[f] for f in self.formats] + [_OWNER] * self.owner
+        return tuple(self.folder / name for name in names)
+
+    def refuse_existing(self) -> None:
+        """Refuse to overwrite.
+
+        Raises:
+            ProjectError: A file exists. Nothing was spent.
+        """
+        for path in self.paths:
+            if os.path.lexists(path):  # never raises, whatever the path
+                raise ProjectError(
+                    N_("{path} exists already"),
+                    hint=N_("choose another folder with --out, or overwrite: --force"),
+                    path=str(path),
+                )
+
+    @contextmanager
+    def ready(self) -> Iterator[None]:
+        """Make the folder and see that files can be written, before anything is spent.
+
+        Folders that this made are removed when the block fails and they are empty.
+
+        Raises:
+            ProjectError: The folder cannot be made or written. Nothing was spent.
+            MissingExtraError: A page needs a library that is not installed.
+        """
+        if "html" in self.formats or self.owner:
+            from sfumato.report.canvas import need
+
+            need("matplotlib")
+            need("jinja2")
+        parents = (self.folder, *self.folder.parents)
+        absent = [p for p in parents if not os.path.lexists(p)]
+        try:
+            self._prepare()
+            yield
+        except BaseException:
+            with suppress(OSError, ValueError):
+                for path in absent:
+                    path.rmdir()  # refuses a folder that holds anything
+            raise
+
+    def _prepare(self) -> None:
+        try:
+            self.folder.mkdir(parents=True, exist_ok=True)
+            probe = self.folder / f".sfumato-{os.getpid()}"
+            probe.touch()
+            probe.unlink()
+        except (OSError, ValueError) as error:
+            raise ProjectError(
+                N_("the folder {path} cannot be written: {reason}"),
+                hint=N_("choose another folder with --out"),
+                path=str(self.folder),
+                reason=getattr(error, "strerror", None) or str(error),
+            ) from None
+
+    def write(self, releases: Sequence[Release], *, lang: str, title: str) -> None:
+        """Write all public files, each in one step; JSON, which holds all, first."""
+        for form in sorted(self.formats, key=list(_NAMES).index):
+            write(self.folder / _NAMES[form], _text(form, releases, lang, title))
+
+    def write_owner(self, comparisons: Sequence[OwnerComparison], *, lang: str) -> None:
+        """Write the owner's page, which only its owner may read: NOT PRIVATE."""
+        from sfumato.report import owner_html
+
+        page = owner_html(comparisons, lang=lang)
+        write(self.folder / _OWNER, page, mode=0o600)
+
+
+def _text(form: Format, releases: Sequence[Release], lang: str, title: str) -> str:
+    match form:
+        case "json":
+            return json_text(releases)
+        case "csv":
+            return csv_text(releases)
+        case "html":
+            from sfumato.report import to_html
+
+            return to_html(list(releases), lang=lang, title=title)
+
+
+def json_text(releases: Sequence[Release]) -> str:
+    """Return several releases as one JSON text, each in its own documented form."""
+    parts = ",\n".join(release.to_json().strip() for release in releases)
+    return f'{{"schema_version": 1, "releases": [\n{parts}\n]}}\n'
+
+
+def csv_text(releases: Sequence[Release]) -> str:
+    """Return several releases as one table, for spreadsheets.
+
+    The columns are the union of theirs: each release adds its grouping columns.
+    """
+    tables = [list(csv.reader(io.StringIO(r.to_csv(), newline=""))) for r in releases]
+    heads = list(dict.fromkeys(name for table in tables for name in table[0]))
+    out = io.StringIO(newline="")
+    writer = csv.DictWriter(out, heads, restval="", lineterminator="\r\n")
+    writer.writeheader()
+    for first, *rows in tables:
+        writer.writerows(dict(zip(first, row, strict=True)) for row in rows)
+    return f"\ufeff{out.getvalue()}"  # Excel needs the mark to read Chinese

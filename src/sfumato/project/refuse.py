@@ -1,0 +1,183 @@
+"""What pydantic found wrong → one clear line: place, fact, and how to mend it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from pydantic import BaseModel, ValidationError
+from pydantic_core import ErrorDetails
+
+from sfumato.errors import ProjectError, SfumatoError, nearest
+from sfumato.project import model
+from sfumato.project.place import PlacedError, place_of, shown
+from sfumato.words import N_, translate
+
+__all__ = ["refusal"]
+
+_MORE = N_("{advice} ({more} more in this file)")
+_COLUMNS: Mapping[str, type[BaseModel]] = {
+    "real": model.RealColumn,
+    "integer": model.IntegerColumn,
+    "category": model.CategoryColumn,
+    "boolean": model.BooleanColumn,
+}
+_TABLES: Mapping[str, type[BaseModel]] = {
+    "data": model.DataTable,
+    "unit": model.UnitTable,
+    "budget": model.BudgetTable,
+    "output": model.OutputTable,
+}
+_WANTED = {
+    "string_type": N_("{place} must be a text in quotes, got {value}"),
+    "bool_type": N_("{place} must be true or false, got {value}"),
+    "int_type": N_("{place} must be a whole number, got {value}"),
+    "list_type": N_("{place} must be a list, got {value}"),
+    "dict_type": N_("{place} must be a table, got {value}"),
+    "model_type": N_("{place} must be a table, got {value}"),
+    "model_attributes_type": N_("{place} must be a table, got {value}"),
+    "string_too_short": N_("{place} is empty"),
+    "too_short": N_("{place} is empty"),
+}
+_MEND = {
+    "string_type": N_('write, for example, {key} = "…"'),
+    "bool_type": N_("write {key} = true or {key} = false, without quotes"),
+    "int_type": N_("write it without quotes and without a point"),
+    "list_type": N_("put it in square brackets: {key} = […]"),
+    "dict_type": N_("write it under a heading in square brackets: [{key}]"),
+    "model_type": N_("write it under a heading in square brackets: [{key}]"),
+    "model_attributes_type": N_("write it under a heading in square brackets: [{key}]"),
+    "string_too_short": N_("write at least one letter"),
+    "too_short": N_("write at least one entry"),
+}
+
+
+def refusal(error: ValidationError, raw: Mapping[str, Any], file: str) -> ProjectError:
+    """Return the first finding as an error, with the number of further ones."""
+    found = _unions_once(error.errors(include_url=False))
+    first = _one(found[0], raw, file)
+    return first if len(found) == 1 else _MoreError(first, len(found) - 1)
+
+
+class _MoreError(ProjectError):
+    """An error, and how many further ones there are."""
+
+    def __init__(self, inner: SfumatoError, more: int) -> None:
+        super().__init__("{inner}", hint=_MORE, inner=inner, advice="", more=more)
+        self._inner, self._number = inner, more
+
+    def say(self, lang: str) -> tuple[str, str]:
+        fact, hint = self._inner.say(lang)
+        more = translate(_MORE, lang).format(advice=hint, more=self._number)
+        return fact, more
+
+
+def _unions_once(found: list[ErrorDetails]) -> list[ErrorDetails]:
+    """Keep one finding per value: pydantic reports each member of a union."""
+    kept: dict[tuple[int | str, ...], ErrorDetails] = {}
+    for item in found:
+        kept.setdefault(_keys_of(item["loc"]), item)
+    # A misspelt name explains the missing one beside it, so it is told first.
+    return sorted(kept.values(), key=lambda e: e["type"] != "extra_forbidden")
+
+
+def _keys_of(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
+    """Strip what pydantic adds to a path: the column's tag and a union's member."""
+    keys = list(loc)
+    if keys[:1] == ["columns"] and len(keys) > 2:  # noqa: PLR2004  name, then tag
+        del keys[2]
+    if keys[:1] == ["releases"] and keys[2:3] == ["statistics"]:
+        del keys[5:]
+        if keys[4:5] == ["edges"]:
+            keys = list(loc[:6])
+    return tuple(keys)
+
+
+def _one(item: ErrorDetails, raw: Mapping[str, Any], file: str) -> ProjectError:
+    keys = _keys_of(item["loc"])
+    place = f"{file}: {_name(keys, raw)}" if keys else file
+    inner = item.get("ctx", {}).get("error")
+    if isinstance(inner, SfumatoError):
+        return PlacedError(inner, place)
+    key = str(keys[-1]) if keys else ""
+    facts = {"place": place, "value": shown(item["input"]), "key": key}
+    match item["type"]:
+        case "extra_forbidden":
+            return _unknown(keys, item["loc"], place)
+        case "missing":
+            return ProjectError(
+                N_("{place} is missing"),
+                hint=N_("add it; docs/project-file.md shows every entry"),
+                **facts,
+            )
+        case "union_tag_not_found" | "union_tag_invalid":
+            return _kind(item, place)
+        case "literal_error":
+            return ProjectError(
+                N_("{place} cannot be {value}"),
+                hint=N_("write {expected}"),
+                expected=item["ctx"]["expected"].replace("'", '"'),
+                **facts,
+            )
+        case kind:
+            return ProjectError(
+                _WANTED.get(kind, N_("{place} cannot be {value}")),
+                hint=_MEND.get(kind, N_("docs/project-file.md shows every entry")),
+                **facts,
+            )
+
+
+def _kind(item: ErrorDetails, place: str) -> ProjectError:
+    given = item["input"].get("type") if isinstance(item["input"], dict) else None
+    if given is None:
+        return ProjectError(
+            N_("{place}.type is missing"),
+            hint=N_('write type = "real", "integer", "category" or "boolean"'),
+            place=place,
+        )
+    near = nearest(str(given), _COLUMNS)
+    hint = N_("did you mean {near}?") if "," not in near else N_("choose one of {near}")
+    return ProjectError(
+        N_("{place}.type cannot be {value}"),
+        hint=hint,
+        place=place,
+        value=shown(given),
+        near=near,
+    )
+
+
+def _unknown(
+    keys: tuple[int | str, ...], loc: tuple[int | str, ...], place: str
+) -> ProjectError:
+    near = nearest(str(keys[-1]), _table(loc).model_fields)
+    hint = N_("did you mean {near}?")
+    if "," in near:
+        hint = N_("remove it; here may stand {near}")
+    return ProjectError(N_("{place} is unknown"), hint=hint, place=place, near=near)
+
+
+def _table(loc: tuple[int | str, ...]) -> type[BaseModel]:
+    """Return the model that the last key of a path was looked for in."""
+    match loc:
+        case (_,):
+            return model.ProjectFile
+        case ("columns", _, tag, _):
+            return _COLUMNS[str(tag)]
+        case ("releases", _, "statistics", *_):
+            return model.StatisticTable
+        case ("releases", *_):
+            return model.ReleaseTable
+        case (table, *_):
+            return _TABLES[str(table)]
+        case _:
+            return model.ProjectFile
+
+
+def _name(keys: tuple[int | str, ...], raw: Mapping[str, Any]) -> str:
+    """Write a path, with releases called by their names."""
+    named = list(keys)
+    if named[:1] == ["releases"] and len(named) > 1:
+        entry = raw["releases"][named[1]]
+        name = entry.get("name") if isinstance(entry, dict) else None
+        named[1] = name if isinstance(name, str) and name else named[1]
+    return place_of(*named)

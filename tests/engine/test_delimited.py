@@ -1,0 +1,147 @@
+"""Delimited text: a total reading, line by line."""
+
+import csv
+import io
+import re
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato.declare.dataset import CSV, Dataset
+from sfumato.declare.query import Query, count, histogram
+from sfumato.declare.query import sum as total
+from sfumato.declare.schema import Category, Integer, Schema
+from sfumato.engine.delimited import split_lines
+from sfumato.engine.load import open_engine
+from sfumato.errors import SourceError
+from sfumato.plan import make_plan
+
+SCHEMA = Schema({"x": Integer(0, 100), "g": Category(["a", "b"])})
+PLAN = make_plan(Query().select(count(), total("x"), histogram("g")), SCHEMA, 1)
+CELLS = st.text(alphabet='ab",;\n\r\x00 é\u2028', max_size=6)
+
+
+def read(text):
+    """Return the records of a text, as lines of a file opened with newline=''."""
+    return list(split_lines(io.StringIO(text, newline=""), ","))
+
+
+def integers(source, schema=SCHEMA, plan=PLAN):
+    """Return the exact integers of the plan above."""
+    with open_engine(Dataset(source, schema=schema, name="t")) as engine:
+        return engine.run(plan).unseal()
+
+
+@given(st.lists(st.lists(CELLS, min_size=2, max_size=4)), st.sampled_from(["\n", "\r\n", "\r"]), st.booleans())  # fmt: skip
+def test_what_a_csv_writer_wrote_is_read_back(table, end, quoted):
+    """Well-formed text, quoted fully or where needed, loses nothing."""
+    if not quoted and end != "\r\n":  # then the writer leaves other line breaks bare
+        table = [[re.sub("[\r\n]", "", cell) for cell in row] for row in table]
+    file = io.StringIO(newline="")
+    how = csv.QUOTE_ALL if quoted else csv.QUOTE_MINIMAL
+    csv.writer(file, lineterminator=end, quoting=how).writerows(table)
+
+    assert read(file.getvalue()) == table
+
+
+@given(st.text(alphabet='ab",\n\r', max_size=30))
+def test_any_text_is_read(text):
+    """No text raises, and no character outside quotes and separators is lost."""
+    kept = [c for record in read(text) for cell in record for c in cell if c in "ab"]
+
+    assert kept == [c for c in text if c in "ab"]
+
+
+@settings(max_examples=200)
+@given(
+    st.lists(
+        st.sampled_from(["1,a", '2,"b"', '"3",a', "4,", '5,"a ""b"""']), max_size=5
+    ),
+    st.text(alphabet='a1", ', max_size=8),
+    st.lists(st.sampled_from(["6,a", '7,"b"', '"8",a', "9", ',"b"']), max_size=5),
+)
+def test_a_bad_line_changes_no_other_line(before, bad, after):
+    """Stray quotes, ragged lines and blanks stay the matter of their own line."""
+    around = read("\n".join([*before, *after]) + "\n")
+    lines = read("\n".join([*before, bad, *after]) + "\n")
+
+    assert lines[: len(before)] == around[: len(before)]
+    assert lines[len(lines) - len(after) :] == around[len(before) :]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("x,g\n", ((0,), (0,), (0, 0))),
+        ("x,g", ((0,), (0,), (0, 0))),
+        ("\ufeffx,g\n5,a\n", ((1,), (5,), (1, 0))),
+        ("g,x\na,5\n\n\nb,7\n", ((2,), (12,), (1, 1))),
+        ("x,y,g\n5\n5,1\n5,1,a,9,9\n,,\n", ((4,), (15,), (1, 0))),
+        ('"x","g"\n"5","a"\n', ((1,), (5,), (1, 0))),
+        ('x,g\n5,"a\n6,b\n', ((2,), (11,), (0, 1))),
+        ('x,note,g\n5,"one\ntwo",a\n6,,b\n', ((2,), (11,), (1, 1))),
+        ("x,g\n5,a\x00\n6,b\n", ((2,), (11,), (0, 1))),
+        ("x,g\r5,a\r6,b\r", ((2,), (11,), (1, 1))),
+        ("x,g\n" + "9" * 300_000 + ",a\n", ((1,), (100,), (1, 0))),
+        ('x,g\n1,"' + "a" * 300_000 + '"\n', ((1,), (1,), (0, 0))),
+        ("x,g\nNA,a\nnull,b\n", ((2,), (0,), (1, 1))),
+        ("x,g,,\n5,a,,\n", ((1,), (5,), (1, 0))),
+    ],
+)
+def test_shapes_of_files(text, expected, tmp_path):
+    """Header only, marks of order, blanks, ragged lines, long cells, NULs, breaks."""
+    file = tmp_path / "t.csv"
+    file.write_text(text, encoding="utf-8", newline="")
+
+    assert integers(file) == expected
+
+
+def test_a_file_of_tabs(tmp_path):
+    """The name .tsv says which separator."""
+    (tmp_path / "t.tsv").write_text("x\tg\n5\ta,b\n6\ta\n")
+
+    assert integers(tmp_path / "t.tsv") == ((2,), (11,), (1, 0))
+
+
+def test_many_lines_come_in_batches(tmp_path):
+    """More lines than one batch, with quotes at the seams."""
+    lines = [f'{i % 7},"{"ab"[i % 2]}"' for i in range(45_000)]
+    (tmp_path / "t.csv").write_text("x,g\n" + "\n".join(lines))
+
+    assert integers(tmp_path / "t.csv") == (
+        (45_000,), (sum(i % 7 for i in range(45_000)),), (22_500, 22_500),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("text", "format_", "said"),
+    [
+        ("", {}, "no header"),
+        ("\n", {}, "no header"),
+        ("x;g\n1;a\n", {}, "separator=';'"),
+        ("X,G\n", {}, "did you mean"),
+        ("x,g,x\n1,a,2\n", {}, "2 columns called 'x'"),
+        ("x,g\n", {"separator": ",,"}, "single, different"),
+        (
+            "x,g\n",
+            {"separator": ";", "decimal": ",", "thousands": ","},
+            "single, different",
+        ),
+        ("x,g\n", {"encoding": "utf-9"}, "unknown text encoding"),
+        ("x,g\n", {"encoding": "base64"}, "unknown text encoding"),
+        ("x,g\n", {"encoding": "undefined"}, "cannot be read"),
+        ('"x,g\n' + "1,a\n" * 60_000, {}, "cannot be read"),
+    ],
+)
+def test_a_refusal_says_what_to_do(text, format_, said, tmp_path):
+    """Wrong headers and wrong formats are refused before anything is spent."""
+    file = tmp_path / "t.csv"
+    file.write_text(text, encoding="utf-8")
+
+    with pytest.raises(SourceError) as refusal:
+        integers(CSV(file, **format_))
+
+    assert said in str(refusal.value)
+    assert refusal.value.__cause__ is None
+    assert str(refusal.value).count("\n") == 1

@@ -1,0 +1,66 @@
+"""What the documents show is true."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from sfumato.demo import project_file
+from sfumato.project import load
+
+ROOT = Path(__file__).parent.parent.parent
+
+
+def blocks(name):
+    """Return the TOML blocks of a document."""
+    text = (ROOT / name).read_text("utf-8")
+    return re.findall(r"```toml\n(.*?)```", text, re.DOTALL)
+
+
+@pytest.mark.parametrize(
+    "name", ["README.md", "README.zh-CN.md", "docs/project-file.md"]
+)
+def test_project_files_in_documents_load(name, tmp_path):
+    """Every project file that a document shows is accepted as it stands."""
+    whole = [block for block in blocks(name) if "[data]" in block]
+    assert whole
+    for block in whole:
+        path = tmp_path / "project.toml"
+        path.write_text(block, encoding="utf-8")
+
+        assert load(path).releases
+
+
+def test_every_entry_is_documented():
+    """The document of project files names each entry of the schema."""
+    from sfumato.project import json_schema
+
+    text = (ROOT / "docs/project-file.md").read_text("utf-8")
+    schema = json_schema()
+    entries = {
+        name
+        for table in [schema, *schema["$defs"].values()]
+        for name in table["properties"]
+    }
+
+    assert [name for name in entries if not re.search(rf"\b{name}\b", text)] == []
+
+
+def test_links_between_documents_lead_somewhere():
+    """A relative link names a file that exists."""
+    for name in ["README.md", "README.zh-CN.md", "CONTRIBUTING.md", "docs/glossary.md"]:
+        text = (ROOT / name).read_text("utf-8")
+        for target in re.findall(r"\]\(([^)#:]+)\)", text):
+            assert ((ROOT / name).parent / target).exists(), target
+
+
+def test_the_demonstration_is_what_it_says():
+    """Eight means, counts and glucose by outcome, a histogram; half an epsilon."""
+    with project_file() as path:
+        project = load(path)
+
+    assert str(project.budget) == "0.5"
+    assert [len(a.query.statistics) for a in project.releases] == [8, 2, 1]
+    assert sum(a.epsilon.units for a in project.releases) == project.budget.units
+    for name in ("Glucose", "BloodPressure", "SkinThickness", "Insulin", "BMI"):
+        assert project.dataset.schema[name].missing == (0.0,)

@@ -1,0 +1,68 @@
+"""Header lines: names only, in any encoding, and no row has a say."""
+
+import pytest
+
+from sfumato.errors import SourceError
+from sfumato.project.header import check_header, read_header, used_separator
+
+
+@pytest.mark.parametrize(
+    "encoding", ["utf-8", "utf-8-sig", "gb18030", "utf-16", "big5"]
+)
+def test_names_are_read_in_their_encoding(tmp_path, encoding):
+    """A declared encoding gives the exact names."""
+    path = tmp_path / "t.csv"
+    path.write_bytes("編號,血糖 值\r\n1,2\r\n".encode(encoding))
+
+    assert read_header(path, encoding=encoding) == ["編號", "血糖 值"]
+
+
+def test_rows_have_no_say(tmp_path):
+    """Bytes after the header that decode to nothing do not matter."""
+    path = tmp_path / "t.csv"
+    path.write_bytes(b"a,b\n\xff\xfe\x00,\n")
+
+    assert read_header(path) == ["a", "b"]
+
+
+def test_quoted_names_may_hold_anything(tmp_path):
+    """A name may hold the separator, quotes and a line break."""
+    path = tmp_path / "t.csv"
+    path.write_text('"a,b","c""d","e\nf"\n1,2,3\n', encoding="utf-8", newline="")
+
+    assert read_header(path) == ["a,b", 'c"d', "e\nf"]
+
+
+def test_the_separator_is_seen_in_the_header(tmp_path):
+    """A semicolon or tab in the header line gives it away."""
+    path = tmp_path / "t.csv"
+    path.write_text("id;age;sex\n1,1,1,1,1,1;2;3\n", encoding="utf-8")
+
+    assert used_separator(path) == ";"
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding", "line"),
+    [
+        (b"", "utf-8", "no header"),
+        (b"\n1\n", "utf-8", "no header"),
+        ("编号".encode("gb18030"), "utf-8", "is not written in utf-8"),
+        (b"a", "klingon", "unknown encoding"),
+    ],
+)
+def test_what_is_no_header_is_refused(tmp_path, content, encoding, line):
+    """One clear line, with the way out."""
+    path = tmp_path / "t.csv"
+    path.write_bytes(content)
+
+    with pytest.raises(SourceError, match=line):
+        read_header(path, encoding=encoding)
+
+
+def test_missing_and_double_columns_are_refused(tmp_path):
+    """The nearest name is given; a double name is named."""
+    with pytest.raises(SourceError, match="has no column 'Glucos'") as refused:
+        check_header(["Glucos"], ["Glucose", "Age"], tmp_path / "t.csv")
+    assert "'Glucose'" in refused.value.hint
+    with pytest.raises(SourceError, match="two columns called 'a'"):
+        check_header(["a"], ["a", "a"], tmp_path / "t.csv")

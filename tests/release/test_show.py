@@ -1,0 +1,146 @@
+"""A release on a terminal and in a notebook."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from sfumato.release import Figure, Release
+from sfumato.release.show import to_snippet, to_text
+from sfumato.release.text import columns
+from sfumato.release.wording import number_words, place_words, value_words
+
+
+def test_text_golden(release: Release) -> None:
+    """The table is aligned and ends with the full claim."""
+    assert (
+        to_text(release, lang="en")
+        == """\
+Pima
+count, mean_Glucose where Age >= 30
+
+figure            for          estimate  95% interval    unit
+Number of rows                      768  756 to 780
+Mean of Glucose                   121.9  118.7 to 125.2  mg/dL
+Mean of Age       Outcome = 0     31.20  30.90 to 31.50  a
+Mean of Age       Outcome = 1     37.10  36.40 to 37.80  a
+Histogram of Age  [20, 40)           12  3 to 21
+Histogram of Age  [40, 60]           -4  -13 to 5
+Histogram of Sex  Sex = 女          400  391 to 409
+Histogram of Sex  Sex = M           368  359 to 377
+
+ε = 0.5, δ = 0; protected unit: one row; neighbours: add or remove one row
+debit 3 of the budget of pima
+The intervals cover the noise only, not the choice of the sample."""
+    )
+
+
+def test_text_in_chinese_is_aligned(release: Release) -> None:
+    """Chinese characters count as two columns, so the columns still line up."""
+    lines = to_text(release, lang="zh").split("\n")
+
+    table = lines[lines.index("") + 1 : -4]
+    ends = {columns(line[: re.search(r"\S+ 至 ", line).start()]) for line in table[1:]}  # type: ignore[union-attr]
+    assert len(ends) == 1
+    assert "相邻数据集：添加或删除一行" in lines[-3]
+
+
+def test_str_follows_the_locale(
+    release: Release, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """`print(release)` speaks the language of the locale."""
+    monkeypatch.setenv("LC_ALL", "zh_CN.UTF-8")
+    assert "行数" in str(release)
+    assert "行数" in release._repr_html_()
+
+    monkeypatch.setenv("LC_ALL", "C.UTF-8")
+    assert "Number of rows" in str(release)
+
+
+@pytest.mark.parametrize("show", [to_text, to_snippet])
+def test_seeded_release_is_headed(seeded: Release, show: object) -> None:
+    """A release under a test seed starts with NOT PRIVATE."""
+    text = show(seeded, lang="en")  # type: ignore[operator]
+
+    assert "NOT PRIVATE" in text[:150]
+    assert "NOT PRIVATE; with real noise it would be: ε = 0.5" in text
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_epsilon_never_stands_alone(release: Release, lang: str) -> None:
+    """Where ε is printed, unit and neighbours are in the same line."""
+    unit, relation = {
+        "en": ("one row", "add or remove one row"),
+        "zh": ("一行", "添加或删除一行"),
+    }[lang]
+
+    for text in (to_text(release, lang=lang), to_snippet(release, lang=lang)):
+        lines = [x for x in re.split(r"\n|<br>|<p", text) if "ε" in x]
+        assert lines
+        assert all(unit in x and relation in x for x in lines)
+
+
+def test_snippet_escapes(hostile: tuple[str, Release]) -> None:
+    """No text of a release becomes markup in a notebook."""
+    _, release = hostile
+
+    assert "<script" not in to_snippet(release)
+
+
+def test_text_forges_nothing(hostile: tuple[str, Release]) -> None:
+    """No text of a release moves the cursor or starts a line of its own."""
+    text, release = hostile
+    plain = replace(release, title="t" * bool(text), question="q" * bool(text))
+
+    shown = to_text(release)
+
+    assert not re.search(r"[\x00-\x09\x0b-\x1f\x7f]", shown)
+    # title and question are one text here, hence one line
+    assert len(shown.split("\n")) == len(to_text(plain).split("\n")) - bool(text)
+
+
+def test_long_release_is_cut(release: Release) -> None:
+    """A screen shows the first figures and how many are left."""
+    many = replace(release, figures=release.figures * 100)
+
+    assert "… and 600 more figures" in to_text(many, lang="en")
+    assert to_snippet(many).count("<tr>") == 201
+
+
+@pytest.mark.parametrize(
+    ("numbers", "words"),
+    [
+        ((0.0, 0.0, 0.0), ("0", "0", "0")),
+        ((-0.3, -2.55, 1.95), ("-0.3", "-2.6", "2.0")),
+        ((-0.004, -1.5, 1.5), ("0.0", "-1.5", "1.5")),
+        ((1234567.8, 1234000.2, 1235135.4), ("1,234,568", "1,234,000", "1,235,136")),
+        ((0.00012345, 0.00012, 0.000127), ("0.0001234", "0.0001200", "0.0001270")),
+        ((1e20, 9e19, 1.1e20), ("1e+20", "9e+19", "1.1e+20")),
+        ((5.5, 5.5, 5.5), ("5.5", "5.5", "5.5")),
+        ((1e-300, 0.0, 5e-324), ("1e-300", "0", "4.94066e-324")),
+    ],
+)
+def test_digits_follow_the_interval(
+    numbers: tuple[float, float, float], words: tuple[str, str, str]
+) -> None:
+    """Two digits of the half-width are kept; interval ends are rounded outwards."""
+    assert number_words(Figure("x", "mean", "x", {}, *numbers)) == words
+
+
+def test_other_values_get_the_same_digits() -> None:
+    """An error beside a figure is printed as precisely as the figure."""
+    figure = Figure("x", "mean", "x", {}, 5.123, 4.8, 5.4)
+
+    assert value_words(figure, 0.28712) == "0.29"
+
+
+def test_places() -> None:
+    """Group and bin in words; the last bin is closed; keys are shown as declared."""
+    figure = Figure("h", "histogram", "Sex", {"a": True, "b": 2}, 1, 0, 2, bin="F")
+    bins = replace(figure, column="Age", group={}, bin=(0.5, 10.0))
+
+    assert place_words(figure) == "a = true · b = 2 · Sex = F"
+    assert place_words(bins) == "[0.5, 10)"
+    assert place_words(bins, last=True) == "[0.5, 10]"
