@@ -244,13 +244,14 @@ def test_planted_answers_before_the_commit_are_caught(tmp_path, monkeypatch):
     @contextlib.contextmanager
     def late(self):
         db = self._connection
+        time.sleep(0.02)  # most kills fall into this gap
         if db.in_transaction:
             db.execute("COMMIT")  # of the one before, which was told long ago
         db.execute("BEGIN IMMEDIATE")
         yield sqlite_store._Transaction(db)
 
     monkeypatch.setattr(sqlite_store.SqliteStore, "write", late)
-    outcome = crash.run(tmp_path, kills=4, processes=1)
+    outcome = crash.run(tmp_path, kills=8, processes=1)
     monkeypatch.undo()
 
     assert not outcome.sound

@@ -14,8 +14,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -25,10 +26,10 @@ from sfumato.errors import LedgerError
 from sfumato.ledger.chain import canonical
 from sfumato.words import N_
 
-try:
+if sys.platform != "win32":  # there SQLite's own lock is the only turn-keeper
     import fcntl
-except ImportError:  # Windows: SQLite's own lock is then the only turn-keeper
-    fcntl = None  # type: ignore[assignment]
+
+    _TRY = fcntl.LOCK_EX | fcntl.LOCK_NB
 
 __all__ = ["Anchor", "Mark", "State"]
 
@@ -59,6 +60,7 @@ class Anchor:
         self.path = path
         self._file: int | None = None
         self._synced = 0.0
+        self._known: tuple[int, str, Mark | None] = (0, "", None)
 
     def identity(self) -> str | None:
         """Return the identity of the anchor's ledger; none when there is no file.
@@ -103,10 +105,13 @@ class Anchor:
         """
         file = self._open()
         size = os.fstat(file).st_size
+        if self._known[:2] == (size, identity):
+            return self._known[2]
         for near in _NEAR:
             os.lseek(file, max(0, size - near), os.SEEK_SET)
             for line in reversed(os.read(file, near).split(b"\n")):
                 if mark := _read(line, identity):
+                    self._known = size, identity, mark
                     return mark
         if self.identity() != identity:
             raise LedgerError(
@@ -130,6 +135,8 @@ class Anchor:
         line = f"\n{text} {_check(text, identity)}".encode()
         if os.write(file, line) != len(line):
             raise OSError(28, "short write")
+        # Under the turn nobody else has written since.
+        self._known = os.fstat(file).st_size, identity, mark
         now = time.monotonic()
         if now - self._synced > _SYNC_EVERY:
             os.fdatasync(file) if hasattr(os, "fdatasync") else os.fsync(file)
@@ -137,28 +144,22 @@ class Anchor:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Hold the place in the queue of processes; they wait here, not in SQLite.
+        """Hold the place at the head of the queue of processes.
 
-        SQLite's own waiting sleeps up to 100 ms at a time and is unfair. Correctness
-        does not rest on this lock.
+        They wait here rather than in SQLite, which sleeps up to 100 ms at a time.
+        Two locks make it fair: who has just had a turn waits behind the one who holds
+        the second place. Correctness does not rest on these locks.
         """
         file = self._open()
-        if fcntl is None:
+        if sys.platform == "win32":
             yield
             return
-        wait, until = 0.0001, time.monotonic() + _PATIENCE
-        while True:
-            try:
-                fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                break
-            except BlockingIOError:
-                if time.monotonic() > until:
-                    raise LedgerError(
-                        N_("the ledger is held by another process for a minute"),
-                        hint=N_("find the process that hangs, then ask again"),
-                    ) from None
-                time.sleep(wait)
-                wait = min(wait * 1.5, 0.001)
+        until = time.monotonic() + _PATIENCE
+        _await(lambda: fcntl.lockf(file, _TRY, 1), until, 0.002)
+        try:
+            _await(lambda: fcntl.flock(file, _TRY), until, 0.0003)
+        finally:
+            fcntl.lockf(file, fcntl.LOCK_UN, 1)
         try:
             yield
         finally:
@@ -171,6 +172,7 @@ class Anchor:
                 os.fsync(self._file)
             os.close(self._file)
             self._file = None
+            self._known = 0, "", None
 
     def _open(self) -> int:
         """Return the open file; open it anew when the path leads elsewhere now."""
@@ -193,6 +195,24 @@ class Anchor:
                 self.path, os.O_RDWR | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
             )
         return self._file
+
+
+def _await(lock: Callable[[], None], until: float, longest: float) -> None:
+    """Try a lock until it is held; give up when the time is over."""
+    wait = 0.0001
+    while True:
+        try:
+            lock()
+        except BlockingIOError:
+            if time.monotonic() > until:
+                raise LedgerError(
+                    N_("the ledger is held by another process for a minute"),
+                    hint=N_("nothing was spent; find the process that hangs"),
+                ) from None
+            time.sleep(wait)
+            wait = min(wait * 1.5, longest)
+        else:
+            return
 
 
 def sync_folder(folder: Path) -> None:

@@ -44,6 +44,7 @@ class SqliteStore:
     def __init__(self, path: Path | None, *, lenient: bool = False) -> None:
         """Name the file; `open` opens it, if lenient even when it is damaged."""
         self._path, self._lenient = path, lenient
+        self._names = [f"{path}{suffix}" for suffix in ("", "-wal", "-shm") if path]
         self._connection: sqlite3.Connection | None = None
         self._files: list[tuple[int, int]] = []
         self._unsafe = False
@@ -198,10 +199,7 @@ class SqliteStore:
             raise
 
     def _identify(self) -> list[tuple[int, int]]:
-        if self._path is None:
-            return []
-        names = (self._path, Path(f"{self._path}-wal"), Path(f"{self._path}-shm"))
-        return [(s.st_dev, s.st_ino) for s in map(os.stat, names)]
+        return [(s.st_dev, s.st_ino) for s in map(os.stat, self._names)]
 
     def _check_files(self) -> None:
         """Refuse when a file was replaced or removed under the open connection."""

@@ -1,64 +1,29 @@
 """The one writer of a ledger in this process.
 
-Threads queue here. Whoever's turn it is commits the requests of all who wait in one
-transaction, so that many waiting debits cost one write to disk. Nobody learns of a
-debit before it is durable.
+Requests that wait together are committed in one transaction, so that many waiting
+debits cost one write to disk. Nobody learns of a debit before it is durable.
 """
 
 from __future__ import annotations
 
-import copy
 import os
 import threading
-from collections import deque
 from collections.abc import Callable
-from contextlib import nullcontext, suppress
-from typing import Any, Generic, TypeVar
+from contextlib import nullcontext
+from typing import Any, TypeVar
 
-from sfumato.errors import LedgerError, SfumatoError
+from sfumato.errors import LedgerError
 from sfumato.ledger.anchor import Anchor
 from sfumato.ledger.recent import check_recent
 from sfumato.ledger.store import Database, Founder, Store
 from sfumato.ledger.transaction import Transaction, read_identity, read_tail
+from sfumato.ledger.waiting import Queue, Ticket
 from sfumato.ledger.witness import NewLedger, NoLedger, RestoredLedger, Witness
 from sfumato.words import N_
 
 __all__ = ["Writer"]
 
 T = TypeVar("T")
-_MOST = 256  # requests in one transaction
-
-
-class _Ticket(Generic[T]):
-    """A request in the queue and, later, its outcome."""
-
-    def __init__(self, job: Callable[[Transaction], T]) -> None:
-        self._job = job
-        self._value: list[T] = []
-        self._error: BaseException | None = None
-        self.done = False
-
-    def attempt(self, transaction: Transaction) -> None:
-        """Do the job; a refusal undoes this job alone."""
-        transaction.save()
-        try:
-            self._value = [self._job(transaction)]
-        except SfumatoError as error:
-            transaction.undo()
-            self._error = error
-        else:
-            transaction.keep()
-
-    def fail(self, error: BaseException) -> None:
-        """End with the failure of the whole transaction."""
-        self._error, self.done = error, True
-
-    def result(self) -> T:
-        """Return the outcome or raise the refusal."""
-        if self._error is not None:
-            # Threads share a failed transaction, but not one traceback.
-            raise copy.copy(self._error) from None
-        return self._value[0]
 
 
 class Writer:
@@ -73,7 +38,7 @@ class Writer:
         self._identity = ""
         self._born = os.getpid()
         self._turn = threading.Lock()
-        self._waiting: deque[_Ticket[Any]] = deque()
+        self._queue = Queue()
 
     def submit(self, job: Callable[[Transaction], T]) -> T:
         """Do a job in a durable transaction, perhaps together with others' jobs.
@@ -83,18 +48,7 @@ class Writer:
                 text says that the charge stands.
         """
         self._check_process()
-        ticket = _Ticket(job)
-        self._waiting.append(ticket)
-        try:
-            with self._turn:
-                while not ticket.done:
-                    some = min(len(self._waiting), _MOST)
-                    self._commit([self._waiting.popleft() for _ in range(some)])
-        except BaseException:
-            with suppress(ValueError):
-                self._waiting.remove(ticket)  # an interrupted thread asks no more
-            raise
-        return ticket.result()
+        return self._queue.submit(Ticket(job), self._commit)
 
     def look(self, job: Callable[[Database], T]) -> T:
         """Read one consistent state.
@@ -169,43 +123,39 @@ class Writer:
     def after_fork_in_child(self) -> None:
         """Begin with an empty queue: the threads that waited are not in the child."""
         self._turn = threading.Lock()
-        self._waiting = deque()
+        self._queue = Queue()
         if self._store.forkable:
             self._born = os.getpid()
 
     def _open(self, founder: Founder) -> None:
-        if self._store.open(founder):
+        if not self._store.open(founder):
+            return
+        try:
             with self._store.read() as db:
                 self._identity = read_identity(db)
                 if not self._lenient:
                     check_recent(db, self._identity)
-
-    def _commit(self, batch: list[_Ticket[Any]]) -> None:
-        try:
-            self._run(batch)
-        except Exception as error:  # noqa: BLE001  each waiting thread raises it
-            for ticket in batch:
-                ticket.fail(error)
         except BaseException:
-            for ticket in batch:
-                ticket.fail(_interrupted())
+            self._store.close()  # else the next attempt would go unchecked
             raise
-        for ticket in batch:
-            ticket.done = True
 
-    def _run(self, batch: list[_Ticket[Any]]) -> None:
-        self._open(NewLedger(self._anchor))
-        with self._anchor.turn() if self._anchor else nullcontext():
-            with self._store.write() as db:
-                marks = self._witness.recall(self._identity)
-                tail = read_tail(db)
-                self._witness.check(db, tail, marks)
-                transaction = Transaction(db, tail)
-                for ticket in batch:
-                    ticket.attempt(transaction)
-                mark = transaction.mark() if transaction.tail != tail else None
-            if mark is not None:
-                self._witness.record(mark, self._identity)
+    def _commit(self, batch: list[Ticket[Any]]) -> None:
+        with self._turn:
+            self._open(NewLedger(self._anchor))
+            with self._anchor.turn() if self._anchor else nullcontext():
+                self._run(batch)
+
+    def _run(self, batch: list[Ticket[Any]]) -> None:
+        with self._store.write() as db:
+            marks = self._witness.recall(self._identity)
+            tail = read_tail(db)
+            self._witness.check(db, tail, marks)
+            transaction = Transaction(db, tail)
+            for ticket in batch:
+                ticket.attempt(transaction)
+            mark = transaction.mark() if transaction.tail != tail else None
+        if mark is not None:
+            self._witness.record(mark, self._identity)
 
     def _check_process(self) -> None:
         if self._born == os.getpid():
@@ -219,10 +169,3 @@ class Writer:
             N_("the process was forked behind Python's back while the ledger was open"),
             hint=N_("open the session after the fork, in each process"),
         )
-
-
-def _interrupted() -> LedgerError:
-    return LedgerError(
-        N_("another thread was interrupted while it recorded this debit"),
-        hint=N_("nothing was released; see in the ledger whether the charge stands"),
-    )
