@@ -145,6 +145,22 @@ def test_a_ledger_of_many_entries_opens_quickly(book, path):
     assert not verify(path).sound
 
 
+def test_a_refused_opening_leaves_no_open_file(book, path):
+    """Journal files go when the last user goes, without waiting for a collection."""
+    book(path)
+    gc.disable()
+    try:
+        with pytest.raises(LedgerError) as refused:
+            book(path, cap="2")
+        del refused
+
+        assert sorted(p.name for p in path.parent.iterdir()) == [
+            "a.ledger", "a.ledger.anchor"
+        ]  # fmt: skip
+    finally:
+        gc.enable()
+
+
 def test_a_missing_folder_is_named(book, tmp_path):
     """The error says what is missing and nothing is created."""
     with pytest.raises(LedgerError, match="folder of the ledger"):

@@ -41,13 +41,15 @@ class Ticket(Generic[T]):
             self._value = [self._job(transaction)]
         except SfumatoError as error:
             transaction.undo()
-            self._error = error
+            self.fail(error)
         else:
             transaction.keep()
 
     def fail(self, error: BaseException) -> None:
-        """End with the failure of the whole transaction."""
-        self._error = error
+        """End with a refusal, or with the failure of the whole transaction."""
+        # A traceback holds this very ticket: files would stay open until collected.
+        known = isinstance(error, SfumatoError)
+        self._error = error.with_traceback(None) if known else error
 
     def wait(self) -> None:
         """Sleep until somebody has served this ticket, or wants it to lead."""
