@@ -4,6 +4,7 @@ import contextlib
 import gc
 import os
 import shutil
+import signal
 import sqlite3
 import subprocess
 import sys
@@ -14,7 +15,7 @@ import pytest
 
 from sfumato.account import Epsilon
 from sfumato.errors import LedgerError
-from sfumato.ledger import Ledger, show, verify
+from sfumato.ledger import Ledger, export, show, verify
 from sfumato.ledger import sqlite as sqlite_store
 from sfumato.testing import crash
 
@@ -88,6 +89,65 @@ def test_a_spoilt_journal_leaves_a_prefix(tmp_path, spoil):
 def test_a_spoilt_journal_leaves_a_prefix_200_times(tmp_path, spoil):
     """The long form."""
     assert len(prefixes(tmp_path, spoil, 200)) > 30
+
+
+def _dies_at(moment, path, told):
+    """Open, debit and answer in a fork that is killed at its n-th call into C.
+
+    Returns:
+        Whether it was killed.
+    """
+    pid = os.fork()
+    if pid == 0:
+        calls = 0
+
+        def count(_frame, event, _):
+            nonlocal calls
+            calls += event == "c_call"
+            if calls == moment:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        sys.setprofile(count)
+        ledger = Ledger(path, dataset="pima", cap=Epsilon("1"))
+        receipt = ledger.debit(TENTH, plan="p")
+        os.write(told, receipt.head.encode())
+        ledger.answer(receipt, b"answer")
+        os.write(told, b"answered")
+        os._exit(0)
+    return os.WIFSIGNALED(os.waitpid(pid, 0)[1])
+
+
+def _every_moment(tmp_path, step):
+    moment = died = 0
+    while True:
+        moment += step
+        path, (read, told) = tmp_path / f"{moment}.ledger", os.pipe()
+        killed = _dies_at(moment, path, told)
+        os.close(told)
+        heard = os.read(read, 1000)
+        os.close(read)
+        ledger = Ledger(path, dataset="pima", cap=Epsilon("1"))
+        kept = {line.rpartition('"hash":"')[2][:64] for line in export(path)}
+        assert not heard or heard[:64].decode() in kept
+        assert not heard.endswith(b"answered") or show(path).answers == 1
+        assert ledger.debit(TENTH, plan="p").sequence == show(path).debits
+        assert verify(path).sound
+        if not killed:
+            return died
+        died += 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_every_moment_of_a_first_debit_may_be_the_last(tmp_path):
+    """Killed anywhere from creating the file to storing the answer: the next process
+    goes on without an operator, and nothing that was told is lost."""
+    assert _every_moment(tmp_path, 17) > 30
+
+
+@pytest.mark.slow
+def test_each_single_moment_of_a_first_debit_may_be_the_last(tmp_path):
+    """The same at every single call."""
+    assert _every_moment(tmp_path, 1) > 500
 
 
 def test_kills_lose_nothing(tmp_path):

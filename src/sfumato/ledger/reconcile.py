@@ -75,9 +75,7 @@ def _reconcile(
         )
     marks = anchor.marks(identity) if anchor and known else []
     common = _common(transaction, marks)
-    if marks and common == len(marks):
-        return Reconciled(0, (), (), changed=False)
-    if not marks and not tail.place:
+    if common == len(marks) and (known is not None or not tail.place):
         return Reconciled(0, (), (), changed=False)
     seen, last = marks[:common], marks[-1] if marks else Mark(0, "", 0)
     before = {b.key: b for b in all_balances(db)}

@@ -109,12 +109,6 @@ class Witness:
         Raises:
             LedgerError: It is behind or on another branch. Nothing was spent.
         """
-        if self.anchor and tail.place and not marks:
-            raise LedgerError(
-                N_("the anchor {path} is empty, the ledger is not"),
-                hint=_RECONCILE,
-                path=str(self.anchor.path),
-            )
         for mark in marks:
             if mark.place > tail.place:
                 raise LedgerError(
