@@ -145,6 +145,18 @@ def test_a_ledger_of_many_entries_opens_quickly(book, path):
     assert not verify(path).sound
 
 
+def test_commits_are_synced(book, path):
+    """A kill cannot show a missing sync, only a power cut can: so the setting is read."""
+    db = book(path)._writer._store._connection
+
+    found = [
+        db.execute(f"PRAGMA {p}").fetchone()[0]
+        for p in ("journal_mode", "synchronous", "fullfsync")
+    ]
+
+    assert found == ["wal", 2, 1]
+
+
 def test_a_refused_opening_leaves_no_open_file(book, path):
     """Journal files go when the last user goes, without waiting for a collection."""
     book(path)
