@@ -34,7 +34,7 @@ class _Desk:
 
     dataset: Dataset
     engine: Engine
-    ledger: Ledger
+    ledger: Ledger[Epsilon]
 
 
 @final

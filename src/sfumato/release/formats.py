@@ -97,6 +97,7 @@ def _claim(claim: Claim) -> dict[str, Any]:
             "cap": receipt.cap,
             "plan": receipt.plan,
             "time": receipt.time,
+            "head": receipt.head,
         },
         "private": claim.private,
     }

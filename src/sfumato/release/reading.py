@@ -229,6 +229,7 @@ _receipt = _record(
         "cap": _is_amount,
         "plan": _is_text,
         "time": _is_text,
+        "head": _is_text,
     },
 )
 

@@ -112,6 +112,7 @@ class Receipt:
         cap: The budget.
         plan: Digest of the plan it paid for.
         time: UTC time of the debit, ISO 8601 to the second.
+        head: Hash of the ledger's entry: with it a stranger can verify the ledger.
     """
 
     dataset: str
@@ -121,6 +122,7 @@ class Receipt:
     cap: str
     plan: str
     time: str
+    head: str = ""
 
 
 @final
