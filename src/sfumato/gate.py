@@ -7,13 +7,14 @@ source tree holds that.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise, product
 from operator import add
 from typing import TypeAlias, assert_never
 
 from sfumato import noise
-from sfumato.account import Gaussian, Geometric, KNorm
+from sfumato.account import Gaussian, Geometric, KNorm, epsilon_at
 from sfumato.declare.query import Count, Histogram, Statistic
 from sfumato.engine import Exact
 from sfumato.errors import SfumatoError
@@ -68,6 +69,7 @@ def release(
     *,
     title: str = "",
     confidence: float = 0.95,
+    delta: str = "0",
 ) -> Release:
     """Add each step's own noise to its exact integers and make the figures.
 
@@ -75,6 +77,14 @@ def release(
     the plan states, the result is ``plan.cost``-DP for the schema's unit and neighbour
     relation: each step is a geometric or K-norm mechanism, steps compose by addition, and all
     that follows is post-processing (``docs/sensitivity.md``).
+
+    Args:
+        plan: What was measured.
+        exact: Its sealed integers.
+        receipt: The debit that paid.
+        title: Title of the release; default the question in words.
+        confidence: Of each figure's interval.
+        delta: The δ at which a loss ρ is told as an ε; ``"0"`` tells none.
 
     Raises:
         SfumatoError: The receipt does not pay for this very plan.
@@ -87,9 +97,12 @@ def release(
     secure = noise.default().secure
     noisy = _add_noise(plan, exact.unseal())
     unit = plan.schema.unit
+    implied = epsilon_at(plan.cost, delta)
     claim = Claim(
-        epsilon=str(plan.cost),
-        delta="0",
+        measure=plan.measure,
+        loss=str(plan.cost),
+        epsilon=None if implied is None else str(implied),
+        delta="0" if plan.measure == "epsilon" else format(Decimal(delta), "f"),
         unit="row",
         neighbours=unit.neighbours,
         size=unit.size,
@@ -213,14 +226,17 @@ def _terms(recipe: Recipe) -> tuple[int, ...]:
 
 
 def _measurement(plan: Plan, part: int, values: tuple[int, ...]) -> Measurement:
-    aggregate = plan.parts[part].aggregate
-    column = getattr(aggregate, "column", "")
-    name = f"{_NAMES[type(aggregate)]}({column})"
-    step = plan.step_of(part)
-    if isinstance(step.mechanism, KNorm):
-        change = bound(aggregate) * step.mechanism.rows
-    else:
-        change = step.mechanism.sensitivity
+    aggregate, mechanism = plan.parts[part].aggregate, plan.step_of(part).mechanism
+    name = f"{_NAMES[type(aggregate)]}({getattr(aggregate, 'column', None) or ''})"
+    match mechanism:
+        case KNorm():
+            change: float = bound(aggregate) * mechanism.rows
+        case Geometric():
+            change = mechanism.sensitivity
+        case Gaussian():
+            change = float(mechanism.squared_sensitivity) ** 0.5
+        case _:
+            assert_never(mechanism)
     return Measurement(name, change, _noise(plan, part), values)
 
 
@@ -230,11 +246,18 @@ def _noise(plan: Plan, part: int) -> Noise:
     if isinstance(aggregate, SumValues | CentredSum):
         size = float(getattr(plan.schema[aggregate.column], "step", 1.0))
         size = size / 2 if isinstance(aggregate, CentredSum) else size
-    mechanism = step.mechanism
-    if isinstance(mechanism, KNorm):
-        scale = bound(aggregate) * mechanism.rows / mechanism.cost.value
-        return Noise("k_norm", str(scale), size, str(mechanism.cost), len(step.parts))
-    return Noise("geometric", str(mechanism.scale), size, str(mechanism.cost))
+    mechanism, loss = step.mechanism, str(plan.charge(step))
+    match mechanism:
+        case KNorm():
+            scale = bound(aggregate) * mechanism.rows / mechanism.cost.value
+            return Noise("k_norm", str(scale), size, loss, len(step.parts))
+        case Geometric():
+            return Noise("geometric", str(mechanism.scale), size, loss)
+        case Gaussian():
+            law = "gaussian" if mechanism.law == "whole" else "discrete_gaussian"
+            return Noise(law, f"{float(mechanism.scale):.12g}", size, loss)
+        case _:
+            assert_never(mechanism)
 
 
 def _unit(plan: Plan, statistic: Statistic) -> str:

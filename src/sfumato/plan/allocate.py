@@ -88,7 +88,7 @@ def _gaussian_steps(
         round((w * q) ** 0.5 * 2**40) or 1 for w, q in zip(worth, squares, strict=True)
     ]
     law: Law = "whole" if isinstance(total, GDP) else "discrete"
-    shares = total.split(roots) if roots else ()
+    shares: tuple[ZCDP | GDP, ...] = total.split(roots) if roots else ()
     return tuple(
         Step((i,), Gaussian(square, share, law=law, squared=True))
         for i, (square, share) in enumerate(zip(squares, shares, strict=True))

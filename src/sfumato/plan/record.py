@@ -19,6 +19,7 @@ from sfumato.account import (
     Loss,
     Measure,
     charge,
+    describe,
 )
 from sfumato.declare.query import Query, Statistic
 from sfumato.declare.schema import Key, Schema
@@ -156,6 +157,17 @@ class Plan:
     def digest(self) -> str:
         """A hash of everything above: what a receipt says it paid for."""
         return hashlib.sha256(repr(self).encode()).hexdigest()
+
+    @property
+    def descriptor(self) -> dict[str, object]:
+        """What the ledger keeps for later reports: the mechanisms, exactly."""
+        unit = self.schema.unit
+        return {
+            "version": 1,
+            "unit": "row",
+            "neighbours": unit.neighbours,
+            "mechanisms": [describe(step.mechanism) for step in self.steps],
+        }
 
     @property
     def answers(self) -> tuple[tuple[Statistic, Recipe], ...]:

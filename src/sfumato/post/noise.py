@@ -58,10 +58,13 @@ def _law_draws(mechanism: Geometric | Gaussian) -> Floats:
             whole = noise.discrete_gaussian(mechanism.variance, DRAWS)
             return whole.astype(np.float64)
     sigma = float(mechanism.scale)  # whole numbers are far finer than the noise
+    drawn: Floats
     if isinstance(mechanism, Geometric):
-        return np.floor(np.log(_uniforms() / _uniforms()) * sigma + 0.5)
+        drawn = np.floor(np.log(_uniforms() / _uniforms()) * sigma + 0.5)
+        return drawn
     normal = np.sqrt(-2 * np.log(_uniforms())) * np.cos(2 * np.pi * _uniforms())
-    return np.floor(normal * sigma + 0.5)
+    drawn = np.floor(normal * sigma + 0.5)
+    return drawn
 
 
 @lru_cache(maxsize=256)
