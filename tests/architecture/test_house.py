@@ -33,7 +33,8 @@ def test_a_file_is_short_and_explains_itself(path):
     assert ast.get_docstring(tree)
     for node in tree.body:
         if isinstance(node, ast.FunctionDef | ast.ClassDef) and node.name[0] != "_":
-            assert ast.get_docstring(node), node.name
+            overload = "overload" in [ast.unparse(d) for d in node.decorator_list]
+            assert overload or ast.get_docstring(node), node.name
 
 
 def test_only_the_gate_unseals():
@@ -87,7 +88,7 @@ def test_import_is_light():
     """`import sfumato` loads no library; the first name loads what it needs."""
     code = (
         "import sys, sfumato; heavy = {'numpy', 'duckdb', 'pydantic', 'matplotlib',"
-        " 'pandas', 'cryptography', 'click'} & set(sys.modules); sys.exit(str(heavy or ''))"
+        " 'pandas', 'cryptography', 'click'} & set(sys.modules); sys.exit(str(heavy) if heavy else 0)"
     )
 
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)

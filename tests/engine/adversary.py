@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import csv
-import datetime
+import datetime as dt
 import math
 import os
 from decimal import Decimal
@@ -66,7 +66,7 @@ TEXTS = st.one_of(
 ODDITIES = st.sampled_from([
     None, pd.NA, pd.NaT, b"2", [1], {"a": 1}, 10**400, -(10**400), 2**127, Decimal("2.0"),
     Decimal("sNaN"), Decimal("Infinity"), Decimal("1e400"), Fraction(2), 2 + 0j, object(),
-    datetime.date(1, 1, 1), datetime.datetime(9999, 12, 31), pd.Timestamp(0), np.int64(2),
+    dt.date(1, 1, 1), dt.datetime(9999, 12, 31, tzinfo=dt.UTC), pd.Timestamp(0), np.int64(2),
     np.float32(0.1), np.float64("nan"), np.bool_(True), np.uint64(2**64 - 1),
     np.longdouble(2.5), np.str_("2"), np.datetime64("NaT"), np.array([1, 2]),
 ])  # fmt: skip
@@ -104,8 +104,11 @@ BOOLEANS = st.sampled_from([
 ])  # fmt: skip
 
 
+ADDED_OR_REMOVED = st.just(Rows())
+
+
 @st.composite
-def schemas(draw, unit=st.just(Rows())):
+def schemas(draw, unit=ADDED_OR_REMOVED):
     """Declarations of all columns, in some order."""
     columns = {name: draw(number_columns()) for name in NUMBERS}
     columns |= {name: draw(CATEGORIES) for name in KEYS}
@@ -168,7 +171,7 @@ def statistics(draw, schema):
 
 
 @st.composite
-def plans(draw, unit=st.just(Rows())):
+def plans(draw, unit=ADDED_OR_REMOVED):
     """Questions that the planner accepts."""
     schema = draw(schemas(unit))
     keys = draw(st.lists(st.sampled_from((*KEYS, FLAG)), max_size=2, unique=True))

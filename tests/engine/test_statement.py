@@ -27,12 +27,12 @@ LAYOUT = (Floating(), Whole(), Text(), Truth())
 GOLDEN = {
     "count": (
         ask.Query().select(ask.count()),
-        "SELECT CAST(COUNT(*) AS VARCHAR) FROM ("
-        "SELECT 1 AS one FROM (SELECT 1 AS one FROM data) AS cells) AS steps",
+        ("SELECT CAST(COUNT(*) AS VARCHAR) FROM ("
+        "SELECT 1 AS one FROM (SELECT 1 AS one FROM data) AS cells) AS steps"),
     ),
     "mean": (
         ask.Query().select(ask.mean("Age")),
-        "SELECT CAST(COUNT(*) AS VARCHAR), CAST(COUNT(q0) AS VARCHAR), "
+        ("SELECT CAST(COUNT(*) AS VARCHAR), CAST(COUNT(q0) AS VARCHAR), "
         "CAST(COALESCE(SUM(q0), 0) AS VARCHAR) FROM ("
         "SELECT CAST(floor(x0 / CAST('1.0' AS DOUBLE) + CAST('0.5' AS DOUBLE)) AS BIGINT)"
         " - CAST('18' AS BIGINT) AS q0 FROM ("
@@ -41,14 +41,14 @@ GOLDEN = {
         " WHEN isnan(CAST(c1 AS DOUBLE)) THEN NULL"
         " WHEN CAST(c1 AS DOUBLE) < CAST('18.0' AS DOUBLE) THEN CAST('18.0' AS DOUBLE)"
         " WHEN CAST(c1 AS DOUBLE) > CAST('90.0' AS DOUBLE) THEN CAST('90.0' AS DOUBLE) END AS x0"
-        " FROM data) AS cells) AS steps",
+        " FROM data) AS cells) AS steps"),
     ),
     "group, filter, bins": (
         ask.Query()
         .where((col("O'Brien") > 1) & ~col("smoker").is_missing())
         .group_by('g"; DROP')
         .select(ask.histogram("smoker")),
-        "SELECT k0, b0, CAST(COUNT(*) AS VARCHAR) FROM ("
+        ("SELECT k0, b0, CAST(COUNT(*) AS VARCHAR) FROM ("
         "SELECT k0, h0 AS b0 FROM ("
         "SELECT CASE WHEN contains(c2, '.') AND regexp_full_match(c2, '-?[0-9]+[.]0+')"
         " THEN split_part(c2, '.', 1) ELSE c2 END AS k0, "
@@ -59,7 +59,7 @@ GOLDEN = {
         " AND (NOT ((c3 IN (FALSE, TRUE)) IS NOT TRUE)))"
         " AND (CASE WHEN contains(c2, '.') AND regexp_full_match(c2, '-?[0-9]+[.]0+')"
         " THEN split_part(c2, '.', 1) ELSE c2 END IN ('a''b', '2'))) AS cells) AS steps"
-        " GROUP BY k0, b0",
+        " GROUP BY k0, b0"),
     ),
 }  # fmt: skip
 

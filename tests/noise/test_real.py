@@ -223,6 +223,16 @@ def test_integers_are_placed_exactly(values, power):
         assert out[i] == float((whole + i) * F(2) ** power)
 
 
+def test_an_integer_result_is_rounded_once():
+    """2**53 + 1, placed in two parts, plus one step is 2**53 + 2, not 2**53."""
+    places = Places.of(np.array([2**53 + 1, -(2**53) - 1]), 0)
+
+    assert places.finish(np.array([1.0, -1.0]), 0).tolist() == [
+        2.0**53 + 2,
+        -(2.0**53) - 2,
+    ]
+
+
 @settings(max_examples=200, deadline=None)
 @given(
     st.one_of(st.integers(), st.fractions(), st.floats(allow_nan=False)),

@@ -17,7 +17,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 from sfumato.account import Geometric
 from sfumato.declare.schema import Schema
@@ -120,7 +120,7 @@ class World:
         load_records(rows, self._schema).attach(self._engine._connection)
         return self._engine.run(plan).unseal()
 
-    def __enter__(self) -> World:
+    def __enter__(self) -> Self:
         """Return the world, for ``with``."""
         return self
 

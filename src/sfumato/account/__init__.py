@@ -12,6 +12,7 @@ from sfumato.account.allocate import (
     optimal,
     weighted,
 )
+from sfumato.account.asked import loss_of, told_delta
 from sfumato.account.budget import (
     ApproxDP,
     Budget,
@@ -23,6 +24,7 @@ from sfumato.account.budget import (
     read_loss,
 )
 from sfumato.account.cost import charge, make_gaussian, make_geometric, make_laplace
+from sfumato.account.descriptor import describe
 from sfumato.account.gaussian import Gaussian, gaussian_batch
 from sfumato.account.joint import Coordinate, KNorm
 from sfumato.account.loss import PICO, Epsilon, apportion
@@ -54,10 +56,12 @@ __all__ = [
     "Wish",
     "apportion",
     "charge",
+    "describe",
     "epsilon_at",
     "equal",
     "gaussian_batch",
     "geometric",
+    "loss_of",
     "loss_text",
     "make_gaussian",
     "make_geometric",
@@ -69,5 +73,6 @@ __all__ = [
     "read_loss",
     "read_sensitivity",
     "targets",
+    "told_delta",
     "weighted",
 ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp, tanh
+from math import ceil, exp, floor, log10, tanh
 from statistics import NormalDist
 
 from sfumato.account.budget import ApproxDP, Loss, epsilon_at
@@ -14,7 +14,7 @@ from sfumato.account.loss import ATTO, Epsilon
 from sfumato.account.rho import GDP, ZCDP, read_delta
 from sfumato.amount import Amount
 
-__all__ = ["Odds", "odds"]
+__all__ = ["Odds", "odds", "upper_percent"]
 
 _ALARMS = 0.05
 _MOST = 700.0  # e^700 is near the largest float
@@ -128,3 +128,15 @@ def _odds(epsilon: Epsilon, delta: float, advantage: float, power: float) -> Odd
     )
     right = round(50 * (1 + advantage))
     return Odds(epsilon, exp(e), after, right, power, advantage, delta)
+
+
+def upper_percent(share: float) -> str:
+    """Render an upper bound in per cent with three digits, rounded up.
+
+    Examples:
+        >>> upper_percent(0.62246), upper_percent(0.5), upper_percent(0.01638)
+        ('62.3', '50', '1.64')
+    """
+    percent = 100 * share
+    step = 10.0 ** max(0, 2 - floor(log10(percent)))
+    return f"{ceil(round(percent * step, 6)) / step:g}"

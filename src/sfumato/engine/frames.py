@@ -19,7 +19,7 @@ __all__ = ["load_pandas", "load_records"]
 
 # Names of the extension types that hold numbers, truth values or text.
 _PLAIN = re.compile(
-    r"(u?int\d+|float\d+|double|halffloat|bool|boolean|string|str|large_string|null|category"
+    r"(u?int\d+|float\d*|double|halffloat|bool|boolean|string|str|large_string|null|category"
     r"|decimal\d+\(.*\)|dictionary<values=(large_)?(string|u?int\d+),.*>)(\[.*\])?",
     re.IGNORECASE,
 )

@@ -1,5 +1,33 @@
 """The durable record of what was spent."""
 
-from sfumato.ledger.sqlite import Ledger
+from sfumato.ledger.balances import Balance
+from sfumato.ledger.book import Answered, Blocks, Ledger, Limit
+from sfumato.ledger.operate import (
+    Finding,
+    Mechanisms,
+    Overview,
+    Verdict,
+    descriptors,
+    export,
+    show,
+    verify,
+)
+from sfumato.ledger.reconcile import Reconciled, reconcile
 
-__all__ = ["Ledger"]
+__all__ = [
+    "Answered",
+    "Balance",
+    "Blocks",
+    "Finding",
+    "Ledger",
+    "Limit",
+    "Mechanisms",
+    "Overview",
+    "Reconciled",
+    "Verdict",
+    "descriptors",
+    "export",
+    "reconcile",
+    "show",
+    "verify",
+]

@@ -1,295 +1,289 @@
-"""A budget in a SQLite file: debit first, durable before noise, refund never.
+"""A ledger in a SQLite file: WAL, synchronous FULL, one writer at a time.
 
-One file may hold the budgets of several datasets and be shared by processes. A debit is
-one immediate transaction with one conditional update; it is on disk (WAL, synchronous
-FULL) before the caller learns of it. Triggers refuse deletions, changed costs and a
-smaller spent amount.
+A file that is no ledger is never changed, and a damaged one is never repaired: all
+that is asked of a file before it is known to be a ledger only reads.
 """
 
 from __future__ import annotations
 
+import ctypes
 import os
 import sqlite3
-import threading
-import weakref
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
-from datetime import UTC, datetime
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NoReturn, final
+from typing import Any, Literal
 
-from sfumato.account import Epsilon
-from sfumato.errors import BudgetExceededError, DeclarationError, LedgerError
-from sfumato.release import Receipt
+from sfumato.errors import LedgerError
+from sfumato.ledger.anchor import sync_folder
+from sfumato.ledger.place import check_place
+from sfumato.ledger.schema import APPLICATION, SQLITE, VERSION
+from sfumato.ledger.store import Database, Founder
 from sfumato.words import N_
 
-__all__ = ["Ledger"]
+__all__ = ["SqliteStore"]
 
-_APPLICATION = 0x5F0A70  # marks the file as ours
-_VERSION = 1
-_LARGEST = 2**62  # amounts are 64-bit integers
-_SCHEMA = f"""
-CREATE TABLE budget (
-    dataset TEXT PRIMARY KEY,
-    measure TEXT NOT NULL CHECK (measure = 'epsilon'),
-    cap     INTEGER NOT NULL CHECK (cap > 0),
-    spent   INTEGER NOT NULL CHECK (spent BETWEEN 0 AND cap)
-) STRICT;
-CREATE TABLE entry (
-    sequence INTEGER PRIMARY KEY AUTOINCREMENT,
-    dataset  TEXT NOT NULL REFERENCES budget,
-    cost     INTEGER NOT NULL CHECK (cost >= 0),
-    spent    INTEGER NOT NULL,
-    plan     TEXT NOT NULL,
-    time     TEXT NOT NULL
-) STRICT;
-CREATE TRIGGER entries_stay BEFORE DELETE ON entry
-    BEGIN SELECT RAISE(ABORT, 'entries cannot be deleted'); END;
-CREATE TRIGGER entries_are_final BEFORE UPDATE ON entry
-    BEGIN SELECT RAISE(ABORT, 'entries cannot be changed'); END;
-CREATE TRIGGER budgets_stay BEFORE DELETE ON budget
-    BEGIN SELECT RAISE(ABORT, 'budgets cannot be deleted'); END;
-CREATE TRIGGER nothing_is_refunded BEFORE UPDATE ON budget
-    WHEN NEW.spent < OLD.spent OR NEW.cap <> OLD.cap OR NEW.measure <> OLD.measure
-    BEGIN SELECT RAISE(ABORT, 'nothing is refunded and caps are final'); END;
-PRAGMA application_id = {_APPLICATION};
-PRAGMA user_version = {_VERSION};
-"""
+_PATIENCE = 60.0  # seconds to wait for another writer
+_FATAL = {"SQLITE_IOERR_FSYNC", "SQLITE_IOERR_DIR_FSYNC"}
 
 
-@final
-class Ledger:
-    """The record of what one dataset has spent.
+class _Transaction:
+    """The open transaction of a connection."""
 
-    Args:
-        path: The SQLite file, created when absent; none keeps the ledger in memory,
-            for as long as this object and this process live.
-        dataset: The dataset whose budget this is.
-        cap: The whole budget. It is fixed when the budget is first opened.
+    def __init__(self, connection: sqlite3.Connection) -> None:
+        self._connection = connection
 
-    Raises:
-        LedgerError: The file is no ledger, is damaged, cannot be written, or records
-            another cap for the dataset.
+    def rows(self, sql: str, *values: object) -> list[Any]:
+        return self._connection.execute(sql, values).fetchall()
 
-    Examples:
-        >>> ledger = Ledger(None, dataset="pima", cap=Epsilon("0.3"))
-        >>> [ledger.debit(Epsilon("0.1"), plan="p").sequence for _ in range(3)]
-        [1, 2, 3]
-        >>> ledger.debit(Epsilon("0.1"), plan="p")
-        Traceback (most recent call last):
-        sfumato.errors.BudgetExceededError: [SF201] epsilon 0.1 was asked, 0 of 0.3 is left
-          hint: ask for at most what is left, or ask the data owner for another budget
-    """
 
-    def __init__(
-        self, path: str | os.PathLike[str] | None, *, dataset: str, cap: Epsilon
-    ) -> None:
-        """Open or create the ledger and the dataset's budget."""
-        if cap.units > _LARGEST:
-            raise DeclarationError(
-                N_("a budget of epsilon {cap} is beyond the largest, {most}"),
-                hint=N_("such a budget protects nobody; epsilon 1 is a usual total"),
-                cap=cap,
-                most=Epsilon.from_units(_LARGEST),
-            )
-        self._path = None if path is None else Path(path)
-        self.dataset, self.cap = dataset, cap
-        self._lock = threading.Lock()
-        self._born = os.getpid()
-        self._pid = 0
+class SqliteStore:
+    """One SQLite file, or a database in memory when there is no path."""
+
+    def __init__(self, path: Path | None, *, lenient: bool = False) -> None:
+        """Name the file; `open` opens it, if lenient even when it is damaged."""
+        self._path, self._lenient = path, lenient
+        self._names = [f"{path}{suffix}" for suffix in ("", "-wal", "-shm") if path]
         self._connection: sqlite3.Connection | None = None
-        with self._transaction() as db:
-            self._open_budget(db)
+        self._files: list[tuple[int, int]] = []
+        self._unsafe = False
+        self._pid = 0
 
     @property
-    def spent(self) -> Epsilon:
-        """All that was spent so far, by every process."""
-        with self._transaction() as db:
-            return self._spent(db)
+    def name(self) -> str:
+        """The path, for messages."""
+        return str(self._path or "in memory")
 
     @property
-    def left(self) -> Epsilon:
-        """What can still be spent."""
-        return self.cap - self.spent
+    def forkable(self) -> bool:
+        """A database in memory is lost when it is closed."""
+        return self._path is not None
 
-    def debit(self, cost: Epsilon, *, plan: str) -> Receipt:
-        """Record `cost` durably, or refuse and change nothing.
-
-        Args:
-            cost: The loss to record.
-            plan: Digest of the plan that it pays for.
+    def open(self, founder: Founder) -> bool:
+        """Open the file and check that it is a whole ledger, or create one.
 
         Raises:
-            BudgetExceededError: Less than `cost` is left. Nothing was spent.
-            LedgerError: The file cannot be written. Nothing was spent.
+            LedgerError: The place is unsafe, the file is no ledger or is damaged.
+                Nothing was spent.
         """
-        now = datetime.now(UTC).isoformat(timespec="seconds")
-        with self._transaction() as db:
-            changed = db.execute(
-                "UPDATE budget SET spent = spent + ?1"
-                " WHERE dataset = ?2 AND spent <= cap - ?1 AND cap >= ?1",
-                (min(cost.units, _LARGEST), self.dataset),
-            ).rowcount
-            spent = self._spent(db)
-            if changed != 1:
-                raise BudgetExceededError(
-                    N_("epsilon {cost} was asked, {left} of {cap} is left"),
-                    hint=N_(
-                        "ask for at most what is left, "
-                        "or ask the data owner for another budget"
-                    ),
-                    cost=cost,
-                    left=self.cap - spent,
-                    cap=self.cap,
-                )
-            sequence = db.execute(
-                "INSERT INTO entry (dataset, cost, spent, plan, time)"
-                " VALUES (?, ?, ?, ?, ?)",
-                (self.dataset, cost.units, spent.units, plan, now),
-            ).lastrowid
-        return Receipt(
-            dataset=self.dataset,
-            sequence=int(sequence or 0),
-            cost=str(cost),
-            spent=str(spent),
-            cap=str(self.cap),
-            plan=plan,
-            time=now,
-        )
+        if self._connection is not None:
+            return False
+        with self._errors():
+            if self._path is not None:
+                check_place(self._path)
+                _touch(self._path, founder)
+            db = self._connection = _connect(self._path)
+            self._pid = os.getpid()
+            try:
+                self._begin_or_check(db, founder)
+            except BaseException:
+                self.close()
+                raise
+            self._files = self._identify()
+            self._unsafe = False
+        return True
 
-    def __copy__(self) -> Ledger:
-        """Share the one ledger."""
-        return self
+    def close(self) -> None:
+        """Close in the process that opened; elsewhere it would tidy away live files."""
+        if self._connection is not None and self._pid == os.getpid():
+            with suppress(sqlite3.Error):
+                self._connection.close()
+            self._connection = None
 
-    def __deepcopy__(self, memo: object) -> Ledger:
-        """Share the one ledger."""
-        return self
+    def write(self) -> Any:
+        """Begin an immediate transaction; commit at the end, or roll back."""
+        return self._transaction("IMMEDIATE")
 
-    def __reduce__(self) -> NoReturn:
-        """Refuse pickling: another process opens the file itself."""
-        raise LedgerError(
-            N_("a ledger cannot be pickled"),
-            hint=N_("open a session in the other process with the same ledger file"),
-        )
+    def read(self) -> Any:
+        """Begin a transaction on one consistent state."""
+        return self._transaction("DEFERRED")
 
-    def _spent(self, db: sqlite3.Connection) -> Epsilon:
-        row = db.execute(
-            "SELECT spent FROM budget WHERE dataset = ?", (self.dataset,)
-        ).fetchone()
-        return Epsilon.from_units(int(row[0]))
-
-    def _open_budget(self, db: sqlite3.Connection) -> None:
-        db.execute(
-            "INSERT OR IGNORE INTO budget VALUES (?, 'epsilon', ?, 0)",
-            (self.dataset, self.cap.units),
-        )
-        (cap,) = db.execute(
-            "SELECT cap FROM budget WHERE dataset = ?", (self.dataset,)
-        ).fetchone()
-        if cap != self.cap.units:
-            raise LedgerError(
-                N_(
-                    "the ledger records a budget of {recorded} for {dataset}, not {cap}"
-                ),
-                hint=N_("a cap is final: give the recorded one"),
-                recorded=Epsilon.from_units(cap),
-                dataset=repr(self.dataset),
-                cap=self.cap,
-            )
+    def examine(self) -> list[str]:
+        """Return what SQLite finds wrong, and every change of the schema."""
+        with self._transaction("DEFERRED") as db:
+            found = [str(r[0]) for r in db.rows("PRAGMA integrity_check(5)")]
+            wrong = [] if found == ["ok"] else found
+            return wrong + _schema_changes(db)
 
     @contextmanager
-    def _transaction(self) -> Iterator[sqlite3.Connection]:
-        """Run one immediate transaction; commit at the end, roll back on any error."""
-        with self._lock:
+    def _transaction(
+        self, kind: Literal["IMMEDIATE", "DEFERRED"]
+    ) -> Iterator[Database]:
+        with self._errors():
+            db = self._connection
+            if db is None or self._unsafe:
+                raise sqlite3.OperationalError("the file is not open")
+            db.execute(f"BEGIN {kind}")
             try:
-                db = self._connect()
-                db.execute("BEGIN IMMEDIATE")
-                try:
-                    yield db
-                except BaseException:
-                    db.execute("ROLLBACK")
-                    raise
+                yield _Transaction(db)
+                self._check_files()
                 db.execute("COMMIT")
-            except sqlite3.Error as error:
-                raise LedgerError(
-                    N_("the ledger {path} cannot be used: {reason}"),
-                    hint=N_(
-                        "check that it is a sfumato ledger on a local disk with free "
-                        "space and that you may write it; never edit or delete it"
-                    ),
-                    path=str(self._path or "in memory"),
-                    reason=str(error),
-                ) from None
+            except BaseException:
+                with suppress(sqlite3.Error):
+                    if db.in_transaction:
+                        db.execute("ROLLBACK")
+                raise
 
-    def _connect(self) -> sqlite3.Connection:
-        """Return this process's connection; a fork opens its own."""
-        if self._connection is not None and self._pid == os.getpid():
-            return self._connection
-        if self._path is None and self._born != os.getpid():
+    @contextmanager
+    def _errors(self) -> Iterator[None]:
+        """Turn SQLite's errors into ours; after a failed sync trust nothing more."""
+        try:
+            yield
+        except (sqlite3.Error, OSError) as error:
+            if getattr(error, "sqlite_errorname", "") in _FATAL:
+                self._unsafe = True  # the kernel may have dropped unwritten pages
             raise LedgerError(
-                N_("a ledger in memory cannot be shared with a forked process"),
-                hint=N_('keep the budget in a file: ledger="name.ledger"'),
-            )
-        if self._path is not None and not self._path.parent.is_dir():
+                N_("the ledger {path} cannot be used: {reason}"),
+                hint=N_(
+                    "check that it is a sfumato ledger on a local disk with free "
+                    "space and that you may write it; never edit or delete it"
+                ),
+                path=self.name,
+                reason=str(error),
+            ) from None
+
+    def _begin_or_check(self, db: sqlite3.Connection, founder: Founder) -> None:
+        if _is_empty(db):
+            founder.permit()
+            _prepare(db)
+            self._create(db, founder)
+        self._check_kind(db)
+        _prepare(db)
+        if self._lenient:
+            return
+        found_wrong = [str(r[0]) for r in db.execute("PRAGMA quick_check(1)")]
+        wrong = [w for w in found_wrong if w != "ok"] or _schema_changes(
+            _Transaction(db)
+        )
+        if wrong:
             raise LedgerError(
-                N_("the folder of the ledger {path} does not exist"),
-                hint=N_("create the folder first, or correct the path"),
-                path=str(self._path),
+                N_("the ledger {path} is damaged: {reason}"),
+                hint=N_(
+                    "stop; keep the file as it is and run `sfumato ledger verify`; "
+                    "it is never repaired by itself"
+                ),
+                path=self.name,
+                reason=wrong[0],
             )
-        self._connection = _open(self._path)
-        self._pid = os.getpid()
-        weakref.finalize(self, _close, self._connection, self._pid)
-        return self._connection
+
+    def _check_kind(self, db: sqlite3.Connection) -> None:
+        marks = [
+            db.execute(f"PRAGMA {p}").fetchone()[0]
+            for p in ("application_id", "user_version")
+        ]
+        if marks != [APPLICATION, VERSION]:
+            raise LedgerError(
+                N_("{path} is not a sfumato ledger of version {version}"),
+                hint=N_(
+                    "give another path; an existing file is never changed into a ledger"
+                ),
+                path=self.name,
+                version=VERSION,
+            )
+
+    def _create(self, db: sqlite3.Connection, founder: Founder) -> None:
+        """Write the tables, unless another process was quicker."""
+        db.execute("BEGIN IMMEDIATE")
+        try:
+            if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
+                founder.permit()
+                for statement in _statements(SQLITE):
+                    db.execute(statement)
+                db.execute(
+                    "INSERT INTO ledger VALUES (?, ?)", (founder.identity(), VERSION)
+                )
+            db.execute("COMMIT")
+        except BaseException:
+            db.execute("ROLLBACK")
+            raise
+
+    def _identify(self) -> list[tuple[int, int]]:
+        return [(s.st_dev, s.st_ino) for s in map(os.stat, self._names)]
+
+    def _check_files(self) -> None:
+        """Refuse when a file was replaced or removed under the open connection."""
+        try:
+            same = self._files == self._identify()
+        except FileNotFoundError:
+            same = False
+        if not same:
+            self._abandon()
+            raise LedgerError(
+                N_("the ledger {path} or its journal was removed or replaced"),
+                hint=N_(
+                    "nothing was spent; never move, replace or delete a ledger or its "
+                    "-wal file while it is in use"
+                ),
+                path=self.name,
+            )
+
+    def _abandon(self) -> None:
+        """Never close this connection: it would delete the journal of the new file."""
+        if self._connection is not None:
+            ctypes.pythonapi.Py_IncRef(ctypes.py_object(self._connection))
+            self._connection = None
 
 
-def _close(connection: sqlite3.Connection, pid: int) -> None:
-    """Close in the process that opened: in a fork it would tidy the parent's files."""
-    if os.getpid() == pid:
-        connection.close()
-
-
-def _open(path: Path | None) -> sqlite3.Connection:
+def _connect(path: Path | None) -> sqlite3.Connection:
     db = sqlite3.connect(
         ":memory:" if path is None else path,
-        timeout=60,
+        timeout=_PATIENCE,
         isolation_level=None,
         check_same_thread=False,
     )
-    for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+    for pragma in (
+        "trusted_schema = OFF",
+        "cell_size_check = ON",
+        "temp_store = MEMORY",
+        "fullfsync = ON",  # macOS: fsync alone does not reach the disk
+        "checkpoint_fullfsync = ON",
+    ):
         db.execute(f"PRAGMA {pragma}")
-    db.execute("BEGIN IMMEDIATE")
-    (tables,) = db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-    if not tables:
-        db.execute("COMMIT")
-        _create(db)
-        return db
-    (application,) = db.execute("PRAGMA application_id").fetchone()
-    (version,) = db.execute("PRAGMA user_version").fetchone()
-    db.execute("COMMIT")
-    if (application, version) != (_APPLICATION, _VERSION):
-        db.close()
-        raise LedgerError(
-            N_("{path} is not a sfumato ledger of version {version}"),
-            hint=N_(
-                "give another path; an existing file is never changed into a ledger"
-            ),
-            path=str(path),
-            version=_VERSION,
-        )
     return db
 
 
-def _create(db: sqlite3.Connection) -> None:
-    """Write the schema, unless another process was quicker."""
-    db.execute("BEGIN IMMEDIATE")
-    try:
-        if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
-            for statement in _statements(_SCHEMA):
-                db.execute(statement)
-        db.execute("COMMIT")
-    except BaseException:
-        db.execute("ROLLBACK")
-        raise
+def _prepare(db: sqlite3.Connection) -> None:
+    """Set what makes commits durable. It changes the file: only for ledgers."""
+    mode = _set_journal(db)
+    if mode not in ("wal", "memory"):
+        raise sqlite3.OperationalError(f"journal mode {mode} instead of WAL")
+    db.execute("PRAGMA synchronous = FULL")
+    db.execute("BEGIN")  # maps the journal, so that all three files exist
+    db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+    db.execute("COMMIT")
+
+
+def _set_journal(db: sqlite3.Connection) -> str:
+    """Ask for WAL until nobody is in the way: SQLite does not wait by itself here."""
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            return str(db.execute("PRAGMA journal_mode = WAL").fetchone()[0])
+        except sqlite3.OperationalError:
+            if time.monotonic() > until:
+                raise
+            time.sleep(0.005)
+
+
+def _touch(path: Path, founder: Founder) -> None:
+    """Create the file, readable by its owner only, before SQLite would."""
+    if path.exists():
+        return
+    founder.permit()
+    with suppress(FileExistsError):
+        os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
+        sync_folder(path.parent)
+
+
+def _is_empty(db: sqlite3.Connection) -> bool:
+    pages = db.execute("PRAGMA page_count").fetchone()[0]
+    tables = db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]
+    marks = [
+        db.execute(f"PRAGMA {p}").fetchone()[0]
+        for p in ("application_id", "user_version")
+    ]
+    return not tables and pages <= 1 and marks == [0, 0]
 
 
 def _statements(script: str) -> Iterator[str]:
@@ -298,5 +292,22 @@ def _statements(script: str) -> Iterator[str]:
     for line in script.splitlines(keepends=True):
         pending += line
         if sqlite3.complete_statement(pending):
-            yield pending
+            yield pending.strip().rstrip(";")
             pending = ""
+
+
+def _schema_changes(db: Database) -> list[str]:
+    """Compare the schema in the file, word for word, with ours."""
+    ours = {s for s in _statements(SQLITE) if s.startswith("CREATE")}
+    theirs = {
+        str(sql)
+        for (sql,) in db.rows("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
+    }
+    return [
+        *(f"missing: {_title(s)}" for s in sorted(ours - theirs)),
+        *(f"not ours: {_title(s)}" for s in sorted(theirs - ours)),
+    ]
+
+
+def _title(statement: str) -> str:
+    return " ".join(statement.split()[:4])

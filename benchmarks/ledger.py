@@ -1,0 +1,156 @@
+"""Debits per second against the disk's own rate of fdatasync, in the same run.
+
+A debit is durable when it returns, so it cannot be faster than one write to disk; what
+is shown is the share of that speed which is left. The disk's rate is measured between
+the debits, because disks (virtual ones above all) change from second to second: 4 KiB
+overwritten in a file that exists, then fdatasync.
+
+Run ``python benchmarks/ledger.py --seconds 3 --folder /path/on/the/disk``.
+"""
+
+from __future__ import annotations
+
+import argparse
+import multiprocessing
+import os
+import tempfile
+import threading
+from pathlib import Path
+from statistics import median
+from time import perf_counter
+
+from sfumato.account import Epsilon
+from sfumato.ledger import Ledger
+
+COST = Epsilon("1e-9")
+
+
+def open_ledger(path):
+    """Open the ledger that is measured."""
+    return Ledger(path, dataset="bench", cap=Epsilon("1000"))
+
+
+class Disk:
+    """A file of 64 blocks that is overwritten block by block, durably."""
+
+    def __init__(self, folder):
+        self.file = os.open(Path(folder) / "disk", os.O_RDWR | os.O_CREAT)
+        os.write(self.file, bytes(64 * 4096))
+        os.fsync(self.file)
+        self.block = os.urandom(4096)
+
+    def seconds(self, number):
+        """Return how long so many durable writes take."""
+        began = perf_counter()
+        for i in range(number):
+            os.pwrite(self.file, self.block, i % 64 * 4096)
+            os.fdatasync(self.file)
+        return perf_counter() - began
+
+    def rate(self, seconds):
+        """Return durable writes per second."""
+        done, began = 0, perf_counter()
+        while perf_counter() - began < seconds:
+            done += 10
+            self.seconds(10)
+        return done / (perf_counter() - began)
+
+
+def alternating(path, disk, seconds, debits=10):
+    """Return the rates of disk and of debits, measured in turns of ten each."""
+    ledger = open_ledger(path)
+    for _ in range(300):  # the journal has its full length from then on
+        ledger.debit(COST, plan="bench")
+    raw = own = 0.0
+    done = 0
+    while raw + own < 2 * seconds:
+        raw += disk.seconds(debits)
+        began = perf_counter()
+        for _ in range(debits):
+            ledger.debit(COST, plan="bench")
+        own += perf_counter() - began
+        done += debits
+    return done / raw, done / own
+
+
+def spend(path, seconds, gate=None):
+    """Debit for some seconds; return how often it worked and the slowest one."""
+    ledger = open_ledger(path)
+    ledger.debit(COST, plan="bench")
+    if gate is not None:
+        gate.wait()
+    done, slowest, began = 0, 0.0, perf_counter()
+    while (now := perf_counter()) - began < seconds:
+        ledger.debit(COST, plan="bench")
+        slowest = max(slowest, perf_counter() - now)
+        done += 1
+    return done, slowest
+
+
+def in_processes(path, number, seconds):
+    """Return debits per second of several processes together, and the slowest one."""
+    context = multiprocessing.get_context("fork")
+    gate, found = context.Barrier(number), context.Queue()
+
+    def work():
+        found.put(spend(path, seconds, gate))
+
+    workers = [context.Process(target=work) for _ in range(number)]
+    [w.start() for w in workers]
+    results = [found.get() for _ in workers]
+    [w.join() for w in workers]
+    return sum(d for d, _ in results) / seconds, max(s for _, s in results)
+
+
+def in_threads(path, number, seconds):
+    """Return debits per second of threads that wait together in one process."""
+    ledger, counts, stop = open_ledger(path), [0] * number, threading.Event()
+
+    def work(i):
+        while not stop.is_set():
+            ledger.debit(COST, plan="bench")
+            counts[i] += 1
+
+    threads = [threading.Thread(target=work, args=(i,)) for i in range(number)]
+    began = perf_counter()
+    [t.start() for t in threads]
+    threading.Event().wait(seconds)
+    stop.set()
+    [t.join() for t in threads]
+    return sum(counts) / (perf_counter() - began)
+
+
+def main():
+    """Print rates and ratios."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--seconds", type=float, default=3.0)
+    parser.add_argument("--rounds", type=int, default=3)
+    parser.add_argument("--folder", help="on the disk to measure")
+    asked = parser.parse_args()
+    ratios = {"1 process": [], "8 processes": [], "16 threads": []}
+    for turn in range(asked.rounds):
+        with tempfile.TemporaryDirectory(dir=asked.folder) as folder:
+            path, disk = Path(folder) / "a.ledger", Disk(folder)
+            raw, one = alternating(path, disk, asked.seconds)
+            before = disk.rate(asked.seconds / 3)
+            eight, slowest = in_processes(path, 8, asked.seconds)
+            after = disk.rate(asked.seconds / 3)
+            single, _ = in_processes(path, 1, asked.seconds / 2)
+            group = in_threads(path, 16, asked.seconds)
+            again, _ = in_processes(path, 1, asked.seconds / 2)
+            os.close(disk.file)
+        ratios["1 process"].append(one / raw)
+        ratios["8 processes"].append(2 * eight / (before + after))
+        ratios["16 threads"].append(2 * group / (single + again))
+        print(
+            f"round {turn + 1}: disk {raw:.0f} {before:.0f} {after:.0f} fdatasync/s; "
+            f"debits/s: 1 process {one:.0f}, 8 processes {eight:.0f} (slowest debit "
+            f"{slowest * 1000:.0f} ms), 16 threads {group:.0f}"
+        )
+    print(f"1 process:   {median(ratios['1 process']):.2f} x the disk (aim 0.7)")
+    print(f"8 processes: {median(ratios['8 processes']):.2f} x the disk (aim 0.7)")
+    print(f"16 threads:  {median(ratios['16 threads']):.1f} x single debits (aim 5)")
+
+
+if __name__ == "__main__":
+    main()

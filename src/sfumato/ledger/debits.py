@@ -1,0 +1,240 @@
+"""Debits and their answers: what a request becomes in one transaction.
+
+States of a request: *debited* once the charge is durable, *answered* once the release
+is stored. A debit whose answer was lost stays spent and is never answered again:
+to draw noise twice under one charge would be to release twice for one price.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from sfumato.errors import LedgerError
+from sfumato.ledger.amounts import Amounts
+from sfumato.ledger.budgets import Account, charge_all, read_account
+from sfumato.ledger.chain import Entry
+from sfumato.ledger.schema import ENTRIES
+from sfumato.ledger.transaction import Transaction, now
+from sfumato.words import N_
+
+__all__ = ["Order", "Paid", "Stored", "check_text", "read_order", "store_answer"]
+
+_LONGEST = 200
+
+
+@dataclass(frozen=True, slots=True)
+class Paid:
+    """A debit that was just recorded."""
+
+    entry: Entry
+    spent: int
+    delta_spent: int
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """An earlier debit of the same request, and its answer."""
+
+    entry: Entry
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """What a debit asks for."""
+
+    dataset: str
+    cost: Amounts
+    plan: str
+    limits: tuple[tuple[str, str], ...] = ()
+    blocks: tuple[str, ...] = ()
+    request: str | None = None
+    descriptor: str = field(default="", compare=False)
+
+    def __call__(self, transaction: Transaction) -> Paid | Stored:
+        """Charge, or find the answer of the same request.
+
+        Raises:
+            BudgetExceededError: A budget has too little left. Nothing was spent.
+            LedgerError: The key belongs to another request, or its answer is not
+                stored. Nothing more was spent.
+        """
+        if self.request is not None:
+            earlier = self._earlier(transaction)
+            if earlier is not None:
+                return earlier
+        return self._charge(transaction)
+
+    def _charge(self, transaction: Transaction) -> Paid:
+        top = self._account(transaction, "dataset", "")
+        limits = [self._account(transaction, *limit) for limit in self.limits]
+        blocks = [self._account(transaction, "block", name) for name in self.blocks]
+        spent, delta_spent = charge_all(transaction, self.cost, limits, blocks, top)
+        entry = transaction.append(
+            "debit",
+            self.dataset,
+            {
+                "measure": self.cost.measure,
+                "units": self.cost.units,
+                "delta_units": self.cost.delta_units,
+                "plan": self.plan,
+                "limits": self.limits,
+                "blocks": self.blocks,
+                "descriptor": self.descriptor,
+                "spent": spent,
+                "delta_spent": delta_spent,
+                "time": now(),
+            },
+            request=self.request,
+        )
+        return Paid(entry, spent, delta_spent)
+
+    def _account(self, transaction: Transaction, kind: str, name: str) -> Account:
+        account = read_account(transaction.db, self.dataset, kind, name)
+        if account is None:
+            raise LedgerError(
+                N_("{dataset} has no {kind} {name}"),
+                hint=N_("declare it when the ledger is opened; nothing was spent"),
+                dataset=repr(self.dataset),
+                kind=kind,
+                name=repr(name),
+            )
+        if account.balance.measure != self.cost.measure:
+            raise LedgerError(
+                N_("the budget of {dataset} is kept in {recorded}, not in {measure}"),
+                hint=N_("one budget has one currency; state the cost in it"),
+                dataset=repr(self.dataset),
+                recorded=account.balance.amounts(0, 0).word,
+                measure=self.cost.word,
+            )
+        return account
+
+    def _earlier(self, transaction: Transaction) -> Stored | None:
+        rows = transaction.db.rows(
+            ENTRIES + " WHERE dataset = ? AND request = ?", self.dataset, self.request
+        )
+        if not rows:
+            return None
+        entry = Entry(*rows[0])
+        if read_order(entry) != self:
+            raise LedgerError(
+                N_("the request key {key} was used for another request"),
+                hint=N_("give every request a key of its own; nothing was spent"),
+                key=repr(self.request),
+            )
+        content = transaction.db.rows(
+            "SELECT content FROM answer WHERE debit = ?", entry.debits
+        )
+        if not content:
+            raise LedgerError(
+                N_("request {key} was charged, but its answer is not stored"),
+                hint=N_(
+                    "wait if it is still being answered; if its process ended, the "
+                    "charge stands and is never answered: ask under a new key"
+                ),
+                key=repr(self.request),
+            )
+        return Stored(entry, bytes(content[0][0]))
+
+
+def read_order(entry: Entry) -> Order:
+    """Return what a debit's entry had asked for."""
+    said = entry.fields
+    return Order(
+        dataset=entry.dataset,
+        cost=Amounts(said["measure"], said["units"], said["delta_units"]),
+        plan=said["plan"],
+        limits=tuple((kind, name) for kind, name in said["limits"]),
+        blocks=tuple(said["blocks"]),
+        request=entry.request,
+        descriptor=said["descriptor"],
+    )
+
+
+def store_answer(
+    transaction: Transaction, dataset: str, debit: int, head: str, content: bytes
+) -> None:
+    """Store the release that a debit paid for, once.
+
+    Raises:
+        LedgerError: There is no such debit, or it has another answer.
+    """
+    rows = transaction.db.rows(
+        "SELECT hash FROM entry WHERE kind = 'debit' AND debits = ? AND dataset = ?",
+        debit, dataset,
+    )  # fmt: skip
+    if not rows or rows[0][0] != head:
+        raise LedgerError(
+            N_("the ledger has no debit {debit} as this receipt states it"),
+            hint=N_("store an answer in the ledger that was debited"),
+            debit=debit,
+        )
+    stored = transaction.db.rows("SELECT content FROM answer WHERE debit = ?", debit)
+    if stored:
+        if bytes(stored[0][0]) == content:
+            return
+        raise LedgerError(
+            N_("debit {debit} was answered already, with another answer"),
+            hint=N_("release only what is stored; one charge pays for one answer"),
+            debit=debit,
+        )
+    transaction.db.rows("INSERT INTO answer VALUES (?, ?)", debit, content)
+    said: dict[str, Any] = {
+        "debit": debit,
+        "sha256": hashlib.sha256(content).hexdigest(),
+        "size": len(content),
+        "time": now(),
+    }
+    transaction.append("answer", dataset, said)
+
+
+def check_text(what: str, text: object) -> str:
+    """Return a name if every database can keep it as it is.
+
+    Raises:
+        LedgerError: It is empty, too long or holds control characters. Nothing was spent.
+    """
+    if not isinstance(text, str) or not text or len(text) > _LONGEST:
+        raise _bad_text(what, text)
+    if not text.isprintable():
+        raise _bad_text(what, text)
+    return text
+
+
+def check_descriptor(text: str) -> str:
+    """Return a descriptor if it is a JSON object or empty.
+
+    Raises:
+        LedgerError: It is neither. Nothing was spent.
+    """
+    try:
+        whole = not text or isinstance(json.loads(text), dict)
+    except ValueError:
+        whole = False
+    if not whole or not text.isascii():
+        raise LedgerError(
+            N_("a descriptor must be a JSON object in ASCII, got {text}"),
+            hint=N_("write for example {example}"),
+            text=repr(text)[:60],
+            example='{"version": 1, "mechanisms": []}',
+        )
+    return text
+
+
+def names(texts: Sequence[str], what: str) -> tuple[str, ...]:
+    """Return checked names, each once, in order."""
+    return tuple(sorted({check_text(what, t) for t in texts}))
+
+
+def _bad_text(what: str, text: object) -> LedgerError:
+    return LedgerError(
+        N_("{what} must be 1 to {longest} printable characters, got {text}"),
+        hint=N_("choose a short name; nothing was spent"),
+        what=what,
+        longest=_LONGEST,
+        text=repr(text)[:60],
+    )

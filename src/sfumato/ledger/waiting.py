@@ -1,0 +1,148 @@
+"""Threads that wait for one disk: one of them does the work of all who wait.
+
+The thread that finds nobody at work takes every waiting request, its own among them,
+and afterwards wakes those it served and the first of those who came meanwhile.
+"""
+
+from __future__ import annotations
+
+import copy
+import threading
+from collections import deque
+from collections.abc import Callable
+from typing import Any, Generic, TypeVar
+
+from sfumato.errors import LedgerError, SfumatoError
+from sfumato.ledger.transaction import Transaction
+from sfumato.words import N_
+
+__all__ = ["Queue", "Ticket"]
+
+T = TypeVar("T")
+_MOST = 256  # requests in one transaction
+
+
+class Ticket(Generic[T]):
+    """A request in the queue and, later, its outcome."""
+
+    def __init__(self, job: Callable[[Transaction], T]) -> None:
+        """Bind the job."""
+        self._job = job
+        self._value: list[T] = []
+        self._error: BaseException | None = None
+        self._asleep = threading.Lock()
+        self._asleep.acquire()
+        self.done = self.leads = False
+
+    def attempt(self, transaction: Transaction) -> None:
+        """Do the job; a refusal undoes this job alone."""
+        transaction.save()
+        try:
+            self._value = [self._job(transaction)]
+        except SfumatoError as error:
+            transaction.undo()
+            self.fail(error)
+        else:
+            transaction.keep()
+
+    def fail(self, error: BaseException) -> None:
+        """End with a refusal, or with the failure of the whole transaction."""
+        # A traceback holds this very ticket: files would stay open until collected.
+        known = isinstance(error, SfumatoError)
+        self._error = error.with_traceback(None) if known else error
+
+    def wait(self) -> None:
+        """Sleep until somebody has served this ticket, or wants it to lead."""
+        self._asleep.acquire()
+
+    def wake(self) -> None:
+        """End its sleep."""
+        self._asleep.release()
+
+    def result(self) -> T:
+        """Return the outcome or raise the refusal."""
+        if self._error is not None:
+            # Threads share a failed transaction, but not one traceback.
+            raise copy.copy(self._error) from None
+        return self._value[0]
+
+
+class Queue:
+    """Tickets in the order in which they came."""
+
+    def __init__(self) -> None:
+        """Begin empty."""
+        self._guard = threading.Lock()
+        self._waiting: deque[Ticket[Any]] = deque()
+        self._busy = False
+
+    def submit(
+        self, ticket: Ticket[T], serve: Callable[[list[Ticket[Any]]], None]
+    ) -> T:
+        """Wait to be served, or serve all who wait; return the ticket's outcome.
+
+        Args:
+            ticket: A new request.
+            serve: Commits requests together; what it raises fails all of them.
+        """
+        with self._guard:
+            self._waiting.append(ticket)
+            ticket.leads = not self._busy
+            self._busy = True
+        if not ticket.leads:
+            self._wait(ticket)
+        if not ticket.done:
+            self._lead(ticket, serve)
+        return ticket.result()
+
+    def _wait(self, ticket: Ticket[Any]) -> None:
+        try:
+            ticket.wait()
+        except BaseException:
+            with self._guard:  # an interrupted thread asks no more
+                if ticket in self._waiting:
+                    self._waiting.remove(ticket)
+                successor = self._appoint() if ticket.leads else None
+            if successor:
+                successor.wake()
+            raise
+
+    def _lead(
+        self, own: Ticket[Any], serve: Callable[[list[Ticket[Any]]], None]
+    ) -> None:
+        with self._guard:
+            some = min(len(self._waiting), _MOST)
+            batch = [self._waiting.popleft() for _ in range(some)]
+        try:
+            serve(batch)
+        except Exception as error:  # noqa: BLE001  each waiting thread raises it
+            for ticket in batch:
+                ticket.fail(error)
+        except BaseException:
+            for ticket in batch:
+                ticket.fail(_interrupted())
+            raise
+        finally:
+            with self._guard:
+                successor = self._appoint()
+            for ticket in batch:
+                ticket.done = True
+                if ticket is not own:
+                    ticket.wake()
+            if successor:
+                successor.wake()
+
+    def _appoint(self) -> Ticket[Any] | None:
+        """Choose who leads next; the guard is held."""
+        self._busy = bool(self._waiting)
+        if not self._waiting:
+            return None
+        self._waiting[0].leads = True
+        return self._waiting[0]
+
+
+def _interrupted() -> LedgerError:
+    return LedgerError(
+        N_("another thread was interrupted while it recorded this debit"),
+        hint=N_("nothing was released; see in the ledger whether the charge stands"),
+    )

@@ -1,0 +1,171 @@
+"""The one writer of a ledger in this process.
+
+Requests that wait together are committed in one transaction, so that many waiting
+debits cost one write to disk. Nobody learns of a debit before it is durable.
+"""
+
+from __future__ import annotations
+
+import os
+import threading
+from collections.abc import Callable
+from contextlib import nullcontext
+from typing import Any, TypeVar
+
+from sfumato.errors import LedgerError
+from sfumato.ledger.anchor import Anchor
+from sfumato.ledger.recent import check_recent
+from sfumato.ledger.store import Database, Founder, Store
+from sfumato.ledger.transaction import Transaction, read_identity, read_tail
+from sfumato.ledger.waiting import Queue, Ticket
+from sfumato.ledger.witness import NewLedger, NoLedger, RestoredLedger, Witness
+from sfumato.words import N_
+
+__all__ = ["Writer"]
+
+T = TypeVar("T")
+
+
+class Writer:
+    """Serves every `Ledger` of one place in one process."""
+
+    def __init__(
+        self, store: Store, anchor: Anchor | None, *, lenient: bool = False
+    ) -> None:
+        """Bind; the store is opened when first needed."""
+        self._store, self._anchor, self._lenient = store, anchor, lenient
+        self._witness = Witness(anchor)
+        self._identity = ""
+        self._born = os.getpid()
+        self._turn = threading.Lock()
+        self._queue = Queue()
+
+    def submit(self, job: Callable[[Transaction], T]) -> T:
+        """Do a job in a durable transaction, perhaps together with others' jobs.
+
+        Raises:
+            LedgerError: The ledger cannot be used. Nothing was spent, except where the
+                text says that the charge stands.
+        """
+        self._check_process()
+        return self._queue.submit(Ticket(job), self._commit)
+
+    def look(self, job: Callable[[Database], T]) -> T:
+        """Read one consistent state.
+
+        Raises:
+            LedgerError: The ledger cannot be read or is behind its anchor.
+        """
+        self._check_process()
+        with self._turn:
+            self._open(NewLedger(self._anchor))
+            with self._store.read() as db:
+                marks = self._witness.recall(self._identity)
+                self._witness.check(db, read_tail(db), marks)
+                return job(db)
+
+    def inspect(self, job: Callable[[Database, str, Anchor | None], T]) -> T:
+        """Read a ledger that must exist, also one behind its anchor.
+
+        Args:
+            job: Gets the database, the ledger's identity and its anchor.
+        """
+        self._check_process()
+        with self._turn:
+            self._open(NoLedger(self._store.name))
+            with self._store.read() as db:
+                return job(db, self._identity, self._anchor)
+
+    def examine(self) -> list[str]:
+        """Return what the database finds wrong with itself."""
+        self._check_process()
+        with self._turn:
+            self._open(NoLedger(self._store.name))
+            return self._store.examine()
+
+    def repair(self, job: Callable[[Transaction, str, Anchor | None], T]) -> T:
+        """Do an operator's job, which is not refused because of the anchor.
+
+        Args:
+            job: Gets the transaction, the ledger's identity and its anchor.
+        """
+        self._check_process()
+        with self._turn:
+            self._open(RestoredLedger(self._anchor))
+            with self._store.write() as db:
+                tail = read_tail(db)
+                transaction = Transaction(db, tail)
+                value = job(transaction, self._identity, self._anchor)
+                mark = transaction.mark()
+            if transaction.tail != tail:
+                if self._anchor and self._anchor.identity() is None:
+                    self._anchor.begin(self._identity)
+                self._witness.record(mark, self._identity)
+            return value
+
+    def close(self) -> None:
+        """Close the files; they are opened again when needed."""
+        if self._store.forkable:
+            self._store.close()
+            if self._anchor:
+                self._anchor.close()
+
+    def before_fork(self) -> None:
+        """Wait for the turn and close: SQLite's locks do not survive a fork."""
+        self._turn.acquire()
+        if self._born == os.getpid():
+            self.close()
+
+    def after_fork_in_parent(self) -> None:
+        """Go on."""
+        self._turn.release()
+
+    def after_fork_in_child(self) -> None:
+        """Begin with an empty queue: the threads that waited are not in the child."""
+        self._turn = threading.Lock()
+        self._queue = Queue()
+        if self._store.forkable:
+            self._born = os.getpid()
+
+    def _open(self, founder: Founder) -> None:
+        if not self._store.open(founder):
+            return
+        try:
+            with self._store.read() as db:
+                self._identity = read_identity(db)
+                if not self._lenient:
+                    check_recent(db, self._identity)
+        except BaseException:
+            self._store.close()  # else the next attempt would go unchecked
+            raise
+
+    def _commit(self, batch: list[Ticket[Any]]) -> None:
+        with self._turn:
+            self._open(NewLedger(self._anchor))
+            with self._anchor.turn() if self._anchor else nullcontext():
+                self._run(batch)
+
+    def _run(self, batch: list[Ticket[Any]]) -> None:
+        with self._store.write() as db:
+            marks = self._witness.recall(self._identity)
+            tail = read_tail(db)
+            self._witness.check(db, tail, marks)
+            transaction = Transaction(db, tail)
+            for ticket in batch:
+                ticket.attempt(transaction)
+            mark = transaction.mark() if transaction.tail != tail else None
+        if mark is not None:
+            self._witness.record(mark, self._identity)
+
+    def _check_process(self) -> None:
+        if self._born == os.getpid():
+            return
+        if not self._store.forkable:
+            raise LedgerError(
+                N_("a ledger in memory cannot be shared with a forked process"),
+                hint=N_('keep the budget in a file: ledger="name.ledger"'),
+            )
+        raise LedgerError(
+            N_("the process was forked behind Python's back while the ledger was open"),
+            hint=N_("open the session after the fork, in each process"),
+        )

@@ -1,0 +1,104 @@
+"""A ledger lies on a local disk, under one name, written by few."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from sfumato.account import Epsilon
+from sfumato.errors import BudgetExceededError, LedgerError
+from sfumato.ledger import place
+
+
+@pytest.fixture
+def mounts(tmp_path, monkeypatch):
+    """Pretend that the folder of the test lies on a given file system."""
+
+    def pretend(kind, point=None):
+        table = tmp_path.parent / "mounts"
+        here = str(point or tmp_path.resolve()).replace(" ", r"\040")
+        table.write_text(f"/dev/x / ext4 rw 0 0\nserver:/x {here} {kind} rw 0 0\n")
+        monkeypatch.setattr(place, "_MOUNTS", table)
+
+    return pretend
+
+
+@pytest.mark.parametrize("kind", ["nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "lustre",
+                                  "fuse.sshfs", "fuse.rclone", "fuse.glusterfs"])  # fmt: skip
+def test_network_file_systems_are_refused(book, path, mounts, kind):
+    """File locks do not hold there; nothing is created."""
+    mounts(kind)
+
+    with pytest.raises(LedgerError, match=rf"network file system \({kind}\)"):
+        book(path)
+    assert list(path.parent.iterdir()) == []
+
+
+@pytest.mark.parametrize("kind", ["ext4", "xfs", "btrfs", "overlay", "tmpfs", "fuseblk", "zfs"])  # fmt: skip
+def test_local_file_systems_are_taken(book, path, mounts, kind):
+    """Disks of this machine."""
+    mounts(kind)
+
+    assert book(path).left == Epsilon("1")
+
+
+def test_the_innermost_mount_counts(path, mounts):
+    """A folder whose name begins like a mount point does not lie on it."""
+    mounts("nfs", path.parent / "net")
+    (path.parent / "network").mkdir()
+
+    assert place.filesystem(path.parent / "network") == "ext4"
+    assert place.filesystem(Path("/")) == "ext4"
+
+
+def test_mount_points_with_blanks_are_understood(tmp_path, mounts):
+    """The system writes blanks in octal."""
+    folder = tmp_path / "my data"
+    folder.mkdir()
+    mounts("nfs", folder)
+
+    assert place.filesystem(folder) == "nfs"
+
+
+def test_no_mount_table_means_unknown(path, book, monkeypatch, tmp_path):
+    """Elsewhere than on Linux nothing is known, and nothing refused."""
+    monkeypatch.setattr(place, "_MOUNTS", tmp_path / "none")
+
+    assert place.filesystem(tmp_path) is None
+    assert book(path).left == Epsilon("1")
+
+
+def test_a_second_name_is_refused(book, path):
+    """The journal is found by name: two hard links would be two journals."""
+    book(path)
+    os.link(path, path.with_name("b.ledger"))
+
+    for name in ("a.ledger", "b.ledger"):
+        with pytest.raises(LedgerError, match="2 names"):
+            place.check_place(path.with_name(name))
+
+
+def test_a_symbolic_link_is_the_same_ledger(book, path):
+    """Links are followed first, so there is one journal and one anchor."""
+    link = path.with_name("link.ledger")
+    book(path).debit(Epsilon("0.6"), plan="p")
+    link.symlink_to(path)
+
+    with pytest.raises(BudgetExceededError):
+        book(link).debit(Epsilon("0.6"), plan="p")
+    assert not link.with_name("link.ledger.anchor").exists()
+
+
+def test_a_file_for_everybodys_pen_is_refused(book, path):
+    """Mode o+w lets anybody refund."""
+    book(path)
+    path.chmod(0o666)
+
+    with pytest.raises(LedgerError, match="everybody may write"):
+        place.check_place(path)
+
+
+def test_a_folder_is_no_ledger(book, tmp_path):
+    """A directory is named as what it is."""
+    with pytest.raises(LedgerError, match="is not a file"):
+        book(tmp_path)

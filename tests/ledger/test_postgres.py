@@ -1,0 +1,314 @@
+"""The same ledger in PostgreSQL, on a private server that the tests start."""
+
+import gc
+import itertools
+import multiprocessing
+import os
+import shutil
+import signal
+import subprocess
+import threading
+from pathlib import Path
+
+import pytest
+
+from sfumato.account import Epsilon
+from sfumato.errors import BudgetExceededError, LedgerError
+from sfumato.ledger import (
+    Answered,
+    Blocks,
+    Ledger,
+    Limit,
+    export,
+    reconcile,
+    show,
+    verify,
+)
+
+psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
+TENTH, HUNDREDTH = Epsilon("0.1"), Epsilon("0.01")
+_numbers = itertools.count()
+
+
+def binaries():
+    """Return the folder of PostgreSQL's programs, or none."""
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
+    if found:
+        return found[-1].parent
+    on_path = shutil.which("initdb")
+    return Path(on_path).parent if on_path else None
+
+
+@pytest.fixture(scope="module")
+def server():
+    """A running server: its socket folder and a function that runs its programs."""
+    bin_ = binaries()
+    if bin_ is None:
+        pytest.skip("no PostgreSQL programs: apt-get install postgresql")
+    root = os.geteuid() == 0
+    user = {"user": "postgres", "group": "postgres"} if root else {}
+    folder = Path(subprocess.check_output(["mktemp", "-d", "/tmp/sfpg.XXXX"], text=True).strip())  # fmt: skip
+    if root:
+        try:
+            shutil.chown(folder, "postgres", "postgres")
+        except LookupError:
+            pytest.skip("root cannot run PostgreSQL and there is no user postgres")
+
+    def run(program, *arguments):
+        subprocess.run(
+            [bin_ / program, *arguments],
+            check=True, cwd="/", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **user,
+        )  # fmt: skip
+
+    data = str(folder / "data")
+    options = f"-k {folder} -c listen_addresses='' -c max_connections=60"
+    options += " -c recovery_init_sync_method=syncfs"
+    run("initdb", "-D", data, "-A", "trust", "-U", "owner")
+
+    def start():
+        run(
+            "pg_ctl",
+            "-D",
+            data,
+            "-o",
+            options,
+            "-w",
+            "-l",
+            str(folder / "log"),
+            "start",
+        )
+
+    start()
+    yield folder, run, data, start
+    run("pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
+    shutil.rmtree(folder, ignore_errors=True)
+
+
+@pytest.fixture
+def url(server):
+    """The address of a database without a ledger."""
+    address = f"postgresql://owner@/postgres?host={server[0]}"
+    with psycopg.connect(address, autocommit=True) as db:
+        db.execute("DROP SCHEMA IF EXISTS sfumato CASCADE")
+    # Another address, so that no test meets another's writer.
+    yield f"{address}&application_name=t{next(_numbers)}"
+    gc.collect()
+
+
+def sql(url, *statements):
+    """Run SQL behind the program's back."""
+    with psycopg.connect(url, autocommit=True) as db:
+        db.execute("SET search_path = sfumato")
+        for statement in statements:
+            db.execute(statement)
+
+
+def test_debits_receipts_and_refusals(book, url):
+    """Ten tenths fit exactly, another object continues, verify is content."""
+    receipts = [book(url).debit(TENTH, plan="p") for _ in range(10)]
+
+    assert [r.sequence for r in receipts] == list(range(1, 11))
+    with pytest.raises(BudgetExceededError):
+        book(url).debit(Epsilon("1e-12"), plan="p")
+    assert verify(url, receipt=receipts[4]).sound
+    assert len(list(export(url))) == show(url).entries == 11
+    with pytest.raises(LedgerError, match="records a budget of 1 for 'pima', not 2"):
+        book(url, cap="2")
+
+
+def test_requests_are_replayed(book, url):
+    """Stored bytes come back; a lost answer burns the request."""
+    ledger = book(url)
+    ledger.answer(ledger.debit(TENTH, plan="p", request_key="k"), b"\x00\xff bytes")
+    ledger.debit(TENTH, plan="p", request_key="lost")
+
+    again = book(url).debit(TENTH, plan="p", request_key="k")
+
+    assert isinstance(again, Answered)
+    assert again.content == b"\x00\xff bytes"
+    with pytest.raises(LedgerError, match="its answer is not stored"):
+        ledger.debit(TENTH, plan="p", request_key="lost")
+    assert verify(url).sound
+
+
+def test_limits_and_blocks(book, url):
+    """All budgets of a debit are charged, or none."""
+    ledger = book(
+        url,
+        limits=[Limit("analyst", "alice", Epsilon("0.9"))],
+        blocks=Blocks("quarter", ("q1", "q2")),
+    )
+    ledger.debit(Epsilon("0.2"), plan="p")
+    ledger.debit(Epsilon("0.5"), plan="p", blocks=["q1"])
+    before = ledger.balances()
+    for blocks in ((), ["q2"]):
+        with pytest.raises(BudgetExceededError, match="alice"):
+            ledger.debit(Epsilon("0.3"), plan="p", blocks=blocks)
+
+    assert ledger.balances() == before
+    assert str(ledger.spent) == "0.7"
+    assert verify(url).sound
+
+
+def spend_all(url):
+    """Debit until refused; return how often it worked."""
+    ledger, done = Ledger(url, dataset="pima", cap=Epsilon("1")), 0
+    while True:
+        try:
+            ledger.debit(HUNDREDTH, plan="p")
+        except BudgetExceededError:
+            return done
+        done += 1
+
+
+def test_bc057_processes_and_threads_get_exactly_what_fits(url):
+    """Four processes that create the ledger at the same moment: 100 answers."""
+    with multiprocessing.get_context("fork").Pool(4) as pool:
+        done = pool.map(spend_all, [url] * 4, chunksize=1)
+    assert sum(done) == 100
+
+    ledger, answers = Ledger(url, dataset="other", cap=Epsilon("1")), []
+
+    def work():
+        try:
+            while True:
+                answers.append(ledger.debit(HUNDREDTH, plan="p"))
+        except BudgetExceededError:
+            pass
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+    assert len(answers) == 100
+    assert verify(url).sound
+
+
+def test_a_fork_shares_the_database(book, url):
+    """The child opens a connection of its own; the parent's goes on."""
+    ledger = book(url)
+    ledger.debit(TENTH, plan="p")
+    pid = os.fork()
+    if pid == 0:
+        code = 1
+        try:
+            code = ledger.debit(Epsilon("0.6"), plan="p").spent != "0.7"
+        finally:
+            os._exit(code)
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+
+    with pytest.raises(BudgetExceededError):
+        ledger.debit(Epsilon("0.6"), plan="p")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["DELETE FROM entry", "UPDATE entry SET body = ''", "TRUNCATE entry",
+     "TRUNCATE budget", "DELETE FROM budget", "UPDATE budget SET spent = 0, whole = 0",
+     "UPDATE budget SET cap = cap * 2", "UPDATE budget SET spent = cap + 1",
+     "UPDATE answer SET content = ''", "UPDATE ledger SET identity = 'x'",
+     "INSERT INTO budget SELECT * FROM budget ON CONFLICT (id) DO UPDATE SET spent = 0"],
+)  # fmt: skip
+def test_history_cannot_be_edited(book, url, statement):
+    """The database itself refuses refunds, deletions and larger caps."""
+    book(url).debit(TENTH, plan="p")
+
+    with pytest.raises(psycopg.Error, match=r"final|constraint"):
+        sql(url, statement)
+    assert verify(url).sound
+
+
+def test_tampering_is_found(book, url):
+    """Dropped or disabled triggers at opening; edited rows by the chain."""
+    book(url).debit(TENTH, plan="p")
+    gc.collect()
+    sql(url, "ALTER TABLE budget DISABLE TRIGGER nothing_is_refunded",
+        "UPDATE budget SET spent = 0, whole = 0")  # fmt: skip
+
+    with pytest.raises(
+        LedgerError, match="missing: CREATE TRIGGER nothing_is_refunded"
+    ):
+        book(url)
+    assert len(verify(url).findings) == 2
+    sql(url, "ALTER TABLE budget ENABLE TRIGGER nothing_is_refunded")
+    with pytest.raises(LedgerError, match="tampered with: budget pima/dataset"):
+        book(url)
+    sql(url, "CREATE OR REPLACE FUNCTION refuse() RETURNS trigger LANGUAGE plpgsql"
+        " AS $$ BEGIN RETURN NEW; END $$")  # fmt: skip
+    with pytest.raises(LedgerError, match="missing: CREATE TRIGGER"):
+        book(url)
+
+
+def test_an_anchor_on_this_machine_sees_a_restored_database(book, url, tmp_path):
+    """Without an anchor a restore is a refund; with one it is refused and reconciled."""
+    anchor = tmp_path / "pg.anchor"
+    book(url, anchor=anchor).debit(Epsilon("0.6"), plan="p")
+    gc.collect()
+    sql(url, "SET session_replication_role = replica",
+        "DELETE FROM entry WHERE place = 2",
+        "UPDATE budget SET spent = 0, whole = 0",
+        "SET session_replication_role = origin")  # fmt: skip
+
+    with pytest.raises(LedgerError, match="ends at entry 1, its anchor at 2"):
+        book(url, anchor=anchor)
+    assert str(book(url).spent) == "0"
+    gc.collect()
+    reconcile(url, operator="o", anchor=anchor)
+
+    assert str(book(url, anchor=anchor).spent) == "0.6"
+    assert verify(url, anchor=anchor).sound
+
+
+def test_a_crash_of_the_server_loses_no_debit(book, url, server):
+    """Every receipt given before an immediate stop is in the ledger afterwards."""
+    _, run, data, start = server
+    ledger = book(url)
+    receipts = [ledger.debit(HUNDREDTH, plan="p") for _ in range(20)]
+    run("pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
+
+    with pytest.raises(LedgerError, match="cannot be used"):
+        ledger.debit(HUNDREDTH, plan="p")
+    start()
+
+    assert ledger.debit(HUNDREDTH, plan="p").sequence == 21
+    assert all(verify(url, receipt=r).sound for r in receipts[::7])
+
+
+def test_killed_clients_lose_nothing(url, tmp_path):
+    """SIGKILL in the middle of debits: what a client was told is in the ledger."""
+
+    def work(name):
+        ledger = Ledger(url, dataset="pima", cap=Epsilon("1000"))
+        with open(name, "a", buffering=1) as told:  # noqa: PTH123
+            while True:
+                told.write(f"{ledger.debit(HUNDREDTH, plan='p').head}\n")
+
+    context = multiprocessing.get_context("fork")
+    for i in range(6):
+        workers = [context.Process(target=work, args=(tmp_path / f"{i}-{j}",)) for j in range(3)]  # fmt: skip
+        [w.start() for w in workers]
+        workers[0].join(0.25 + i * 0.03)
+        for worker in workers:
+            os.kill(worker.pid, signal.SIGKILL)
+            worker.join()
+
+    told = {
+        h
+        for f in tmp_path.iterdir()
+        for h in f.read_text().splitlines()
+        if len(h) == 64
+    }
+    kept = {line.rpartition('"hash":"')[2][:64] for line in export(url)}
+    assert told
+    assert told <= kept
+    assert verify(url).sound
+
+
+def test_other_databases_and_no_server(book, url):
+    """A foreign schema of our name is left as it is; no answer is a clear error."""
+    with psycopg.connect(url, autocommit=True) as db:
+        db.execute("CREATE SCHEMA sfumato")
+    with pytest.raises(LedgerError, match="not a sfumato ledger of version"):
+        book(url)
+    with pytest.raises(LedgerError, match="cannot be used") as refused:
+        book("postgresql://me:secret@127.0.0.1:1/none")
+    assert "secret" not in str(refused.value)
