@@ -1,5 +1,6 @@
 """Odds of every loss; the table of deployments holds what was read and no more."""
 
+from itertools import pairwise
 from statistics import NormalDist
 
 import pytest
@@ -56,7 +57,7 @@ def test_more_loss_means_better_attacks():
     """Every measure is monotone in every currency, and stays within its range."""
     for kind in (Epsilon, ZCDP, GDP):
         told = [odds(kind(x)) for x in ("0.01", "0.1", "1", "10", "500")]
-        for one, two in zip(told, told[1:], strict=False):
+        for one, two in pairwise(told):
             assert one.power <= two.power <= 1
             assert one.advantage <= two.advantage <= 1
             assert one.factor < two.factor

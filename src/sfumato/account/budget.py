@@ -65,7 +65,7 @@ class ApproxDP:
     (ε, δ)-DP, however each question was chosen after earlier answers. The conversion
     is the best that follows from ρ-zCDP at each order (Canonne, Kamath, Steinke 2020);
     with `gaussian_only` it is the exact curve of Gaussian noise (Balle, Wang 2018),
-    which affords 15 to 40 % more but accepts nothing else.
+    which affords about 10 to 30 % more but accepts nothing else.
 
     Args:
         epsilon: The ε of the guarantee.

@@ -270,10 +270,10 @@ class Profile:
         power = moment - (line.c - 0.5) * e
         error += ULP * (1 + abs(power) + line.c * e)
         height = max(total, 0.0) + line.slack + 2 * rounding
-        scale = line.step / (2 * pi) * height * (1 + 4 * ULP)
-        if power + log(scale) > 0:
+        exponent = power + error + log(line.step / (2 * pi)) + log(height)
+        if exponent > 0:
             return 1.0
-        return min(1.0, exp(power + error) * scale)
+        return min(1.0, exp(exponent) * (1 + ULP * (2 + abs(power) - exponent)))
 
 
 def _few_bits(step: float) -> float:
