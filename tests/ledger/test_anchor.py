@@ -192,6 +192,22 @@ def test_an_anchor_may_lie_elsewhere(book, path, tmp_path):
         book(path)
 
 
+def test_an_anchor_that_cannot_be_opened_is_refused(book, path):
+    """A folder in its place: the debit fails, nothing is spent."""
+    ledger = book(path)
+    ledger._writer.close()
+    anchor = path.with_name("a.ledger.anchor")
+    anchor.rename(path.with_name("away"))
+    anchor.mkdir()
+
+    with pytest.raises(LedgerError, match=r"anchor .* cannot be written"):
+        ledger.debit(TENTH, plan="p")
+    anchor.rmdir()
+    path.with_name("away").rename(anchor)
+
+    assert ledger.spent.units == 0
+
+
 def test_another_ledgers_anchor_is_refused(book, path, tmp_path):
     """Anchors name the identity of their ledger, and every line is checked with it."""
     other = tmp_path / "b.ledger"

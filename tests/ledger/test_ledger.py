@@ -147,7 +147,8 @@ def test_a_ledger_of_many_entries_opens_quickly(book, path):
 
 def test_commits_are_synced(book, path):
     """A kill cannot show a missing sync, only a power cut can: so the setting is read."""
-    db = book(path)._writer._store._connection
+    ledger = book(path)
+    db = ledger._writer._store._connection
 
     found = [
         db.execute(f"PRAGMA {p}").fetchone()[0]

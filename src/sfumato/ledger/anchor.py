@@ -191,9 +191,16 @@ class Anchor:
         if self._file is not None and not os.path.samestat(os.fstat(self._file), there):
             self.close()
         if self._file is None:
-            self._file = os.open(
-                self.path, os.O_RDWR | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
-            )
+            flags = os.O_RDWR | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
+            try:
+                self._file = os.open(self.path, flags)
+            except OSError as error:
+                raise LedgerError(
+                    N_("the anchor {path} cannot be written: {reason}"),
+                    hint=N_("nothing was spent; whoever debits must write it as well"),
+                    path=str(self.path),
+                    reason=error.strerror,
+                ) from None
         return self._file
 
 

@@ -135,11 +135,12 @@ class Witness:
             return
         try:
             self.anchor.append(mark, identity)
-        except OSError as error:
+        except (OSError, LedgerError) as error:
+            reason = error.fact if isinstance(error, LedgerError) else error.strerror
             raise LedgerError(
                 N_("the charge stands, but the anchor cannot be written: {reason}"),
-                hint=N_("nothing was released; make room for {path}, then ask again"),
-                reason=error.strerror,
+                hint=N_("nothing was released; mend {path}, then ask again"),
+                reason=reason,
                 path=str(self.anchor.path),
             ) from None
 
