@@ -18,7 +18,7 @@ from sfumato.noise.stream import FixedStream, Stream
 F = Fraction
 RATES = st.one_of(
     st.fractions(F(1, 10**6), 10**6),
-    st.integers(-890, 890).map(lambda k: F(2) ** k),
+    st.integers(-1100, 890).map(lambda k: F(2) ** k),
 )
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 INTS = st.one_of(
