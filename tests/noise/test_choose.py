@@ -7,7 +7,7 @@ from fractions import Fraction
 import fit
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import ArgumentError
@@ -43,6 +43,7 @@ def check(gaps, scores, rate):
 
 @settings(max_examples=400, deadline=None)
 @given(st.lists(FLOATS, min_size=1, max_size=4), RATES)
+@example([1.7e308, -1.7e308, 0.0, -5e-324], F(1, 2**1020))
 def test_gaps_of_floats(scores, rate):
     """All finite floats, all rates: no overflow, no lost gap."""
     check(_Gaps(np.array(scores), rate), scores, rate)
