@@ -106,6 +106,8 @@ def main() -> None:
         ("replace-one", "diffprivlib", ours(table, fixed), diffprivlib),
     ]
     lines = [
+        "# Six means of the Pima table at equal ε",
+        "",
         f"Six means of Pima (768 rows), ε = {EPSILON} per release, {options.runs} releases each.",
         "",
         "| neighbours | release | "

@@ -13,6 +13,8 @@ After a change of texts, from the project's root::
 from __future__ import annotations
 
 import io
+import re
+from functools import cache
 from pathlib import Path
 from string import Formatter
 
@@ -25,7 +27,17 @@ from babel.messages.pofile import read_po
 SOURCE = Path(__file__).parents[1] / "src" / "sfumato"
 HOME = SOURCE / "locale" / "zh" / "LC_MESSAGES"
 METHODS = [("**.py", "python"), ("**/templates/**.html", "jinja2")]
-CHECKED = ("release", "report")
+
+
+@cache
+def marked() -> dict[str, frozenset[str]]:
+    """The texts that each top-level package and module marks with `N_`."""
+    found: dict[str, set[str]] = {}
+    for name, _, message, _, _ in extract_from_dir(
+        SOURCE, METHODS, keywords={"N_": None}, comment_tags=()
+    ):
+        found.setdefault(Path(name).parts[0], set()).add(str(message))
+    return {part: frozenset(found[part]) for part in sorted(found)}
 
 
 @pytest.fixture(scope="module")
@@ -35,33 +47,40 @@ def chinese() -> Catalog:
         return read_po(file, locale="zh")
 
 
-def texts(package: str) -> set[str]:
-    """All texts that the package marks with `N_`, in Python and in templates."""
-    found = extract_from_dir(
-        SOURCE / package, METHODS, keywords={"N_": None}, comment_tags=()
-    )
-    return {str(message) for _, _, message, _, _ in found}
+def placeholders(text: str) -> set[tuple[str, str | None, str | None]]:
+    """The named placeholders of a text, each with its format."""
+    return {
+        (n, spec, way) for _, n, spec, way in Formatter().parse(text) if n is not None
+    }
 
 
-def placeholders(text: str) -> set[str]:
-    """The named placeholders of a text."""
-    return {name for _, name, _, _ in Formatter().parse(text) if name is not None}
-
-
-@pytest.mark.parametrize("package", CHECKED)
-def test_all_texts_are_translated(package: str, chinese: Catalog) -> None:
+@pytest.mark.parametrize("part", marked())
+def test_all_texts_are_translated(part: str, chinese: Catalog) -> None:
     """Every marked text of the package has a Chinese one with its placeholders."""
-    marked = texts(package)
+    texts = marked()[part]
 
-    missing = sorted(t for t in marked if not (m := chinese.get(t)) or not m.string)
+    missing = sorted(t for t in texts if not (m := chinese.get(t)) or not m.string)
     differ = sorted(
         t
-        for t in marked
+        for t in texts
         if (m := chinese.get(t)) and placeholders(str(m.string)) != placeholders(t)
     )
-    assert marked
     assert not missing, "not translated:\n" + "\n".join(missing)
     assert not differ, "other placeholders:\n" + "\n".join(differ)
+
+
+def test_every_part_with_texts_is_checked() -> None:
+    """The parts are found in the tree, so that no new one escapes the check."""
+    calls = re.compile(r"\bN_\(\s*[\"']")
+    files = [*SOURCE.rglob("*.py"), *SOURCE.rglob("templates/*.html")]
+
+    found = {
+        file.relative_to(SOURCE).parts[0]
+        for file in files
+        if file.name != "words.py" and calls.search(file.read_text("utf-8"))
+    }
+    assert found
+    assert found == set(marked())
 
 
 def test_nothing_is_fuzzy(chinese: Catalog) -> None:

@@ -18,8 +18,17 @@ from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from sfumato.account import Epsilon, Geometric, Laplace, Odds, odds
-    from sfumato.arrays import above_threshold, choose, geometric, laplace
+    from sfumato.account import (
+        ZCDP,
+        ApproxDP,
+        Epsilon,
+        Gaussian,
+        Geometric,
+        Laplace,
+        Odds,
+        odds,
+    )
+    from sfumato.arrays import above_threshold, choose, gaussian, geometric, laplace
     from sfumato.declare.dataset import CSV, Dataset
     from sfumato.declare.expr import col
     from sfumato.declare.query import Query, count, histogram, mean, sum  # noqa: A004
@@ -36,14 +45,25 @@ if TYPE_CHECKING:
         SfumatoError,
         SourceError,
     )
+    from sfumato.ledger import Limit
     from sfumato.release import Claim, Figure, OwnerComparison, Receipt, Release
     from sfumato.session import Session
 
 __version__ = "0.1.0"
 
 _HOMES = {
-    "account": ("Epsilon", "Geometric", "Laplace", "Odds", "odds"),
-    "arrays": ("above_threshold", "choose", "geometric", "laplace"),
+    "account": (
+        "ZCDP",
+        "ApproxDP",
+        "Epsilon",
+        "Gaussian",
+        "Geometric",
+        "Laplace",
+        "Odds",
+        "odds",
+    ),
+    "ledger": ("Limit",),
+    "arrays": ("above_threshold", "choose", "gaussian", "geometric", "laplace"),
     "declare.dataset": ("CSV", "Dataset"),
     "declare.expr": ("col",),
     "declare.query": ("Query", "count", "histogram", "mean", "sum"),
@@ -67,6 +87,8 @@ _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
     "CSV",
+    "ZCDP",
+    "ApproxDP",
     "ArgumentError",
     "Boolean",
     "BudgetExceededError",
@@ -77,10 +99,12 @@ __all__ = [
     "EngineError",
     "Epsilon",
     "Figure",
+    "Gaussian",
     "Geometric",
     "Integer",
     "Laplace",
     "LedgerError",
+    "Limit",
     "MissingExtraError",
     "Odds",
     "OwnerComparison",
@@ -98,6 +122,7 @@ __all__ = [
     "choose",
     "col",
     "count",
+    "gaussian",
     "geometric",
     "histogram",
     "laplace",

@@ -7,13 +7,14 @@ source tree holds that.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise, product
 from operator import add
-from typing import TypeAlias
+from typing import TypeAlias, assert_never
 
 from sfumato import noise
-from sfumato.account import Epsilon, KNorm
+from sfumato.account import Gaussian, Geometric, KNorm, epsilon_at
 from sfumato.declare.query import Count, Histogram, Statistic
 from sfumato.engine import Exact
 from sfumato.errors import SfumatoError
@@ -68,6 +69,7 @@ def release(
     *,
     title: str = "",
     confidence: float = 0.95,
+    delta: str = "0",
 ) -> Release:
     """Add each step's own noise to its exact integers and make the figures.
 
@@ -76,10 +78,18 @@ def release(
     relation: each step is a geometric or K-norm mechanism, steps compose by addition, and all
     that follows is post-processing (``docs/sensitivity.md``).
 
+    Args:
+        plan: What was measured.
+        exact: Its sealed integers.
+        receipt: The debit that paid.
+        title: Title of the release; default the question in words.
+        confidence: Of each figure's interval.
+        delta: The δ at which a loss ρ is told as an ε; ``"0"`` tells none.
+
     Raises:
         SfumatoError: The receipt does not pay for this very plan.
     """
-    if Epsilon(receipt.cost) != plan.cost or receipt.plan != plan.digest:
+    if receipt.cost != str(plan.cost) or receipt.plan != plan.digest:
         raise SfumatoError(
             N_("the receipt does not pay for this plan"),
             hint=N_("release through a session; it debits and releases in one step"),
@@ -87,9 +97,12 @@ def release(
     secure = noise.default().secure
     noisy = _add_noise(plan, exact.unseal())
     unit = plan.schema.unit
+    implied = epsilon_at(plan.cost, delta)
     claim = Claim(
-        epsilon=str(plan.cost),
-        delta="0",
+        measure=plan.measure,
+        loss=str(plan.cost),
+        epsilon=None if implied is None else str(implied),
+        delta="0" if plan.measure == "epsilon" else format(Decimal(delta), "f"),
         unit="row",
         neighbours=unit.neighbours,
         size=unit.size,
@@ -136,13 +149,31 @@ def _add_noise(plan: Plan, exact: Exact) -> Exact:
 def _draw(step: Step, cells: int) -> list[tuple[int, ...]]:
     """Return fresh noise for each part of a step: one integer per cell."""
     mechanism = step.mechanism
-    if isinstance(mechanism, KNorm):
-        bounds, scale, levels = mechanism.bounds, mechanism.scale, mechanism.resolution
-        drawn = [noise.box_noise(bounds, scale, levels) for _ in range(cells)]
-        return list(zip(*drawn, strict=True))
-    if mechanism.scale > _SMALL:
-        return [tuple(noise.discrete_laplace(mechanism.scale) for _ in range(cells))]
-    return [tuple(noise.discrete_laplace(mechanism.scale, cells).tolist())]
+    match mechanism:
+        case KNorm():
+            bounds, levels = mechanism.bounds, mechanism.resolution
+            drawn = [
+                noise.box_noise(bounds, mechanism.scale, levels) for _ in range(cells)
+            ]
+            return list(zip(*drawn, strict=True))
+        case Geometric():
+            if mechanism.scale > _SMALL:
+                one = mechanism.scale
+                return [tuple(noise.discrete_laplace(one) for _ in range(cells))]
+            return [tuple(noise.discrete_laplace(mechanism.scale, cells).tolist())]
+        case Gaussian():
+            return [_draw_gaussian(mechanism, cells)]
+        case _:
+            assert_never(mechanism)
+
+
+def _draw_gaussian(mechanism: Gaussian, cells: int) -> tuple[int, ...]:
+    small = mechanism.scale <= _SMALL
+    if mechanism.law == "discrete":
+        if small:
+            return tuple(noise.discrete_gaussian(mechanism.variance, cells).tolist())
+        return tuple(noise.discrete_gaussian(mechanism.variance) for _ in range(cells))
+    return tuple(noise.whole_gaussian(mechanism.scale, cells))
 
 
 def _figures(
@@ -195,14 +226,17 @@ def _terms(recipe: Recipe) -> tuple[int, ...]:
 
 
 def _measurement(plan: Plan, part: int, values: tuple[int, ...]) -> Measurement:
-    aggregate = plan.parts[part].aggregate
-    column = getattr(aggregate, "column", "")
-    name = f"{_NAMES[type(aggregate)]}({column})"
-    step = plan.step_of(part)
-    if isinstance(step.mechanism, KNorm):
-        change = bound(aggregate) * step.mechanism.rows
-    else:
-        change = step.mechanism.sensitivity
+    aggregate, mechanism = plan.parts[part].aggregate, plan.step_of(part).mechanism
+    name = f"{_NAMES[type(aggregate)]}({getattr(aggregate, 'column', None) or ''})"
+    match mechanism:
+        case KNorm():
+            change: float = bound(aggregate) * mechanism.rows
+        case Geometric():
+            change = mechanism.sensitivity
+        case Gaussian():
+            change = float(mechanism.squared_sensitivity) ** 0.5
+        case _:
+            assert_never(mechanism)
     return Measurement(name, change, _noise(plan, part), values)
 
 
@@ -212,11 +246,18 @@ def _noise(plan: Plan, part: int) -> Noise:
     if isinstance(aggregate, SumValues | CentredSum):
         size = float(getattr(plan.schema[aggregate.column], "step", 1.0))
         size = size / 2 if isinstance(aggregate, CentredSum) else size
-    mechanism = step.mechanism
-    if isinstance(mechanism, KNorm):
-        scale = bound(aggregate) * mechanism.rows / mechanism.cost.value
-        return Noise("k_norm", str(scale), size, str(mechanism.cost), len(step.parts))
-    return Noise("geometric", str(mechanism.scale), size, str(mechanism.cost))
+    mechanism, loss = step.mechanism, str(plan.charge(step))
+    match mechanism:
+        case KNorm():
+            scale = bound(aggregate) * mechanism.rows / mechanism.cost.value
+            return Noise("k_norm", str(scale), size, loss, len(step.parts))
+        case Geometric():
+            return Noise("geometric", str(mechanism.scale), size, loss)
+        case Gaussian():
+            law = "gaussian" if mechanism.law == "whole" else "discrete_gaussian"
+            return Noise(law, f"{float(mechanism.scale):.12g}", size, loss)
+        case _:
+            assert_never(mechanism)
 
 
 def _unit(plan: Plan, statistic: Statistic) -> str:

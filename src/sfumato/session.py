@@ -6,11 +6,24 @@ release.
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, final
 
-from sfumato.account import Epsilon, KNorm
+from sfumato.account import (
+    GDP,
+    ZCDP,
+    ApproxDP,
+    Budget,
+    Epsilon,
+    KNorm,
+    Loss,
+    loss_of,
+    loss_text,
+    told_delta,
+)
 from sfumato.amount import Amount
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.expr import Expr
@@ -19,9 +32,9 @@ from sfumato.engine import Engine
 from sfumato.engine.load import open_engine
 from sfumato.errors import DeclarationError, EngineError, SfumatoError
 from sfumato.gate import compare_for_owner, release
-from sfumato.ledger import Ledger
+from sfumato.ledger import Answered, Ledger, Limit
 from sfumato.plan import Expected, Plan, bound, expected_errors, make_plan
-from sfumato.release import OwnerComparison, Release
+from sfumato.release import OwnerComparison, Release, from_json
 from sfumato.words import N_
 
 __all__ = ["Question", "Session", "SessionPlan"]
@@ -34,7 +47,8 @@ class _Desk:
 
     dataset: Dataset
     engine: Engine
-    ledger: Ledger[Epsilon]
+    ledger: Ledger[Loss]
+    budget: Budget
 
 
 @final
@@ -43,9 +57,14 @@ class Session:
 
     Args:
         dataset: The table and its declarations.
-        budget: The whole budget, such as ``sf.Epsilon("1")``.
-        ledger: Path of the ledger file, where the budget is kept durably and may be
-            shared by processes. Without it the budget lives as long as this session.
+        budget: The whole budget: ``sf.Epsilon("1")``, ``sf.ZCDP("0.1")`` (ρ) or
+            ``sf.ApproxDP("1", "1e-6")``; a number counts as a pure ε. Budgets in ρ buy
+            Gaussian noise.
+        ledger: Path of the ledger file or ``postgresql://…``, where the budget is kept
+            durably and may be shared by processes. Without it the budget lives as long
+            as this session.
+        limits: Caps of an analyst or a project below the dataset's, charged by every
+            release of this session.
 
     Raises:
         DeclarationError: The budget is not usable.
@@ -70,9 +89,10 @@ class Session:
     def __init__(
         self,
         dataset: Dataset,
-        budget: Epsilon | Amount,
+        budget: Budget | Amount,
         *,
         ledger: str | Path | None = None,
+        limits: Sequence[Limit] = (),
     ) -> None:
         """Open the table and the ledger; spends nothing."""
         if not isinstance(dataset, Dataset):
@@ -81,24 +101,26 @@ class Session:
                 hint=N_("write sf.Session(sf.Dataset(table, schema=…), budget=…)"),
                 value=type(dataset).__name__,
             )
-        cap = Epsilon(budget)
+        whole = _read_budget(budget)
         self.dataset = dataset
         engine = open_engine(dataset)  # first: a wrong table leaves no ledger behind
-        self._ledger = Ledger(ledger, dataset=dataset.name, cap=cap)
-        self._desk = _Desk(dataset, engine, self._ledger)
+        self._ledger: Ledger[Loss] = Ledger(
+            ledger, dataset=dataset.name, cap=whole.cap, limits=limits
+        )
+        self._desk = _Desk(dataset, engine, self._ledger, whole)
 
     @property
-    def budget(self) -> Epsilon:
-        """The whole budget of the dataset."""
-        return self._ledger.cap
+    def budget(self) -> Budget:
+        """The whole budget of the dataset, as it was given."""
+        return self._desk.budget
 
     @property
-    def spent(self) -> Epsilon:
+    def spent(self) -> Loss:
         """What is spent so far, by every session on this ledger."""
         return self._ledger.spent
 
     @property
-    def left(self) -> Epsilon:
+    def left(self) -> Loss:
         """What can still be spent."""
         return self._ledger.left
 
@@ -116,7 +138,7 @@ class Session:
         lines = [
             f"dataset {self.dataset.name}: unit one row, neighbours {unit.neighbours}"
             + (f", {unit.size} rows (public)" if unit.size else ""),
-            f"budget epsilon {self.budget}, left {self.left}",
+            f"budget {loss_text(self._ledger.cap)}, left {self.left}",
         ]
         lines += [f"  {name}: {column}" for name, column in self.dataset.schema.columns]
         return "\n".join(lines)
@@ -163,21 +185,41 @@ class Question:
         """Ask for these statistics."""
         return Question(self._desk, self.query.select(*statistics))
 
-    def plan(self, epsilon: Amount | Epsilon) -> SessionPlan:
+    def plan(
+        self, epsilon: Amount | Loss | None = None, *, rho: Amount | None = None
+    ) -> SessionPlan:
         """Return what `release` would do, with its cost. Reads no rows, costs nothing.
 
+        Args:
+            epsilon: What to spend. Under an (ε, δ) budget: the ε that this release
+                would have alone, at the budget's δ; it is charged as the ρ it converts
+                to, so that many such releases cost less than their sum.
+            rho: What to spend under a budget in ρ.
+
         Raises:
-            DeclarationError: The question does not fit the schema, or ε is unusable.
+            DeclarationError: The question does not fit the schema, or the loss is
+                unusable or of another currency than the budget.
         """
-        dataset = self._desk.dataset
-        plan = make_plan(self.query, dataset.schema, epsilon, dataset=dataset.name)
+        dataset, loss = self._desk.dataset, self._loss(epsilon, rho)
+        plan = make_plan(self.query, dataset.schema, loss, dataset=dataset.name)
         return SessionPlan(self._desk, plan)
 
     def release(
-        self, epsilon: Amount | Epsilon, *, title: str = "", confidence: float = 0.95
+        self,
+        epsilon: Amount | Loss | None = None,
+        *,
+        rho: Amount | None = None,
+        title: str = "",
+        confidence: float = 0.95,
+        request_key: str | None = None,
     ) -> Release:
-        """Plan and release in one step; see `SessionPlan.release`."""
-        return self.plan(epsilon).release(title=title, confidence=confidence)
+        """Plan and release in one step; see `plan` and `SessionPlan.release`."""
+        return self.plan(epsilon, rho=rho).release(
+            title=title, confidence=confidence, request_key=request_key
+        )
+
+    def _loss(self, epsilon: Amount | Loss | None, rho: Amount | None) -> Loss:
+        return loss_of(self._desk.budget, epsilon, rho)
 
     def __repr__(self) -> str:
         """Say the question in words."""
@@ -195,7 +237,7 @@ class SessionPlan:
         self._desk, self.plan = desk, plan
 
     @property
-    def cost(self) -> Epsilon:
+    def cost(self) -> Loss:
         """What `release` will debit."""
         return self.plan.cost
 
@@ -210,12 +252,20 @@ class SessionPlan:
         """
         return expected_errors(self.plan, rows=rows, confidence=_confidence(confidence))
 
-    def release(self, *, title: str = "", confidence: float = 0.95) -> Release:
+    def release(
+        self,
+        *,
+        title: str = "",
+        confidence: float = 0.95,
+        request_key: str | None = None,
+    ) -> Release:
         """Answer with differential privacy.
 
         Args:
             title: Title of the release; default the question in words.
             confidence: Of each figure's interval, between 0 and 1.
+            request_key: Names the request: asked again under the same key, the stored
+                release comes back, byte for byte, and nothing more is spent.
 
         Returns:
             The noisy figures with intervals and the claim.
@@ -223,16 +273,36 @@ class SessionPlan:
         Raises:
             DeclarationError: The confidence is not between 0 and 1. Nothing was spent.
             BudgetExceededError: The ledger refused. Nothing was spent.
+            LedgerError: The ledger cannot be used, or the key belongs to another
+                request. Nothing was spent, unless its text says that a charge stands.
             EngineError: The engine failed. The debit stands, because whether an engine
                 fails may depend on the rows.
         """
         level = _confidence(confidence)
-        receipt = self._desk.ledger.debit(self.cost, plan=self.plan.digest)
+        desk, told = self._desk, json.dumps(self.plan.descriptor, sort_keys=True)
+        if request_key is None:
+            paid = desk.ledger.debit(self.cost, plan=self.plan.digest, descriptor=told)
+        else:
+            done = desk.ledger.debit(
+                self.cost,
+                plan=self.plan.digest,
+                descriptor=told,
+                request_key=request_key,
+            )
+            if isinstance(done, Answered):
+                return from_json(done.content.decode())
+            paid = done
         try:
-            exact = self._desk.engine.run(self.plan)
-            return release(self.plan, exact, receipt, title=title, confidence=level)
+            exact = desk.engine.run(self.plan)
+            delta = told_delta(desk.budget)
+            made = release(
+                self.plan, exact, paid, title=title, confidence=level, delta=delta
+            )
         except Exception:  # noqa: BLE001  after the debit no text may carry a cell
             raise EngineError from None
+        if request_key is not None:
+            desk.ledger.answer(paid, made.to_json().encode())
+        return made
 
     def compare_for_owner(self, released: Release) -> OwnerComparison:
         """Set true figures beside released ones: for the owner's eyes, never to publish.
@@ -243,15 +313,15 @@ class SessionPlan:
 
     def explain(self) -> str:
         """List steps, sensitivities, noise and shares of ε; reads no data."""
-        lines = [f"{self.plan.query}: epsilon {self.cost}"]
+        lines = [f"{self.plan.query}: {loss_text(self.cost)}"]
         for step in self.plan.steps:
             m = step.mechanism
             how = (
                 f"joint noise of {len(step.parts)} measurements"
                 if isinstance(m, KNorm)
-                else f"geometric noise of scale {float(m.scale):g}"
+                else f"{type(m).__name__} noise of scale {float(m.scale):g}"
             )
-            lines.append(f"  epsilon {m.cost}: {how}")
+            lines.append(f"  {loss_text(self.plan.charge(step))}: {how}")
             for part in step.parts:
                 measured = self.plan.parts[part]
                 lines.append(
@@ -265,7 +335,7 @@ class SessionPlan:
         unit = self.plan.schema.unit
         lines = [
             f"{self.plan.query}",
-            f"cost: epsilon {self.cost} per row ({unit.neighbours})",
+            f"cost: {loss_text(self.cost)} per row ({unit.neighbours})",
         ]
         for e in self.expected():
             rows = f" at {e.rows:g} rows" if e.rows else ""
@@ -277,6 +347,10 @@ class SessionPlan:
     def __repr__(self) -> str:
         """Show cost and expected errors."""
         return str(self)
+
+
+def _read_budget(value: Any) -> Budget:
+    return value if isinstance(value, ZCDP | GDP | ApproxDP) else Epsilon(value)
 
 
 def _confidence(value: Any) -> float:

@@ -209,3 +209,28 @@ def test_huge_noise_on_integers_keeps_no_parity():
 
         assert 40 < sum(draws) < 160
         assert 40 < array.sum() < 160
+
+
+def test_gaussian_keeps_kind_and_has_its_scale():
+    """σ = Δ/√2ρ for floats and integers; (ε, δ) by the exact curve."""
+    n = 10**5
+    for value in (np.zeros(n), np.zeros(n, np.int64)):
+        noisy = sf.gaussian(value, 3, "0.02")
+        assert noisy.dtype == value.dtype
+        assert abs(noisy.std() - 15) < 7 * 15 / (2 * n) ** 0.5 + 0.01
+    pair = sf.gaussian(np.zeros(n), 5, epsilon=1, delta="1e-5")
+    assert abs(pair.std() - 18.653) < 7 * 18.653 / (2 * n) ** 0.5
+    assert type(sf.gaussian(5, 1, 1)) is int and type(sf.gaussian(5.0, 1, 1)) is float
+    assert sf.gaussian(7, 0, 1, public_constant=True) == 7
+
+
+@pytest.mark.parametrize(
+    "loss",
+    [{}, {"rho": 1, "epsilon": 1, "delta": "1e-6"}, {"epsilon": 1}, {"delta": "1e-6"},
+     {"rho": 1, "delta": "1e-6"}, {"epsilon": 1, "delta": 0}, {"rho": 0},
+     {"epsilon": 1, "delta": 2}],
+)  # fmt: skip
+def test_gaussian_wants_one_loss(loss):
+    """Either ρ, or both ε and δ > 0."""
+    with pytest.raises((sf.ArgumentError, sf.DeclarationError)):
+        sf.gaussian(5, 1, **loss)

@@ -10,8 +10,8 @@ def test_a_half_is_explained_in_odds(run):
     page = run("explain", "0.5").stdout
 
     assert "by at most 1.65" in page.replace("\n", " ")
-    assert "at most 62" in page.replace("\n", " ")
-    assert "62.2 %" in page
+    assert "about 62" in page.replace("\n", " ")
+    assert "62.3 %" in page
     assert "8.24" in page
 
 

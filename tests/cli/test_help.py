@@ -97,6 +97,7 @@ def test_errors_speak_too(run):
         (["explain", "1", "2"], "Error: one word too many: '2'; see sfumato explain"),
         (["plan", "x", "--rws", "3"], "there is no option --rws; did you mean --rows"),
         (["plan", "x", "--rows"], "option --rows needs a value"),
+        (["plan", "x", "--json=3"], "option --json takes no value"),
         (["plan", "x", "--rows", "0"], "--rows must be a whole number of at least 1"),
         (["plan", "x", "--rows", "1e9"], "--rows must be a whole number of at least 1"),
         (["check"], "Error: PROJECT is missing; see sfumato check --help\n"),

@@ -7,7 +7,7 @@ from fractions import Fraction
 import fit
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sfumato.errors import ArgumentError
@@ -18,7 +18,7 @@ from sfumato.noise.stream import FixedStream, Stream
 F = Fraction
 RATES = st.one_of(
     st.fractions(F(1, 10**6), 10**6),
-    st.integers(-890, 890).map(lambda k: F(2) ** k),
+    st.integers(-1100, 890).map(lambda k: F(2) ** k),
 )
 FLOATS = st.floats(allow_nan=False, allow_infinity=False)
 INTS = st.one_of(
@@ -43,6 +43,7 @@ def check(gaps, scores, rate):
 
 @settings(max_examples=400, deadline=None)
 @given(st.lists(FLOATS, min_size=1, max_size=4), RATES)
+@example([1.7e308, -1.7e308, 0.0, -5e-324], F(1, 2**1020))
 def test_gaps_of_floats(scores, rate):
     """All finite floats, all rates: no overflow, no lost gap."""
     check(_Gaps(np.array(scores), rate), scores, rate)

@@ -104,7 +104,7 @@ def test_each_scale_equals_the_reference():
             reference(w, z, f, PATTERNS[2])
             for w, z, f in zip(words.tolist(), lows.tolist(), exact_scales, strict=True)
         ]
-        scales = lazy.scale_of_each(floats, given)
+        scales = lazy.PerElement(floats, given).scales(slice(0, 300))
         assert attempt(words, lows, scales, PATTERNS[2]) == expected
 
 
@@ -112,9 +112,7 @@ def test_scales_follow_their_elements():
     """Retries and chunks keep each element with its own scale."""
     scales = np.where(np.arange(30_000) % 2 == 0, 1e-3, 2.0**45)
 
-    drawn = lazy.discrete_laplace(
-        len(scales), lazy.scale_of_each(scales, None), Stream()
-    )
+    drawn = lazy.discrete_laplace(len(scales), lazy.PerElement(scales), Stream())
 
     assert (drawn[::2] == 0).all()
     assert (np.abs(drawn[1::2]) > 2**20).mean() > 0.999
@@ -165,9 +163,9 @@ def test_gaussian_coins_equal_the_reference(variance):
         ]
         for variances in (
             lazy.Variances.common(variance),
-            lazy.variance_of_each(
+            lazy.PerElement(
                 np.full(len(cases), float(variance)), [variance] * len(cases)
-            ),
+            ).variances(slice(0, len(cases))),
         ):
             kept = gaussian_kept(values, coins, variances, pattern)
             if float(variances.proposals.exact(0)) == scale:

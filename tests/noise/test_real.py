@@ -2,6 +2,7 @@
 
 import math
 import sys
+from decimal import Decimal, getcontext
 from fractions import Fraction
 from itertools import chain
 
@@ -59,6 +60,34 @@ def test_laplace_equals_the_reference(scale, grid):
                 float(values[i]), plan, Scripted(words=[word], pattern=pattern)
             )
             assert one == expected + int(places.whole[i])
+
+
+class Blocks(Scripted):
+    """Serves given blocks of bits one after the other."""
+
+    def __init__(self, arrays, blocks):
+        super().__init__(arrays)
+        self._blocks = list(blocks)
+
+    def bits(self, count):
+        assert count == 64
+        return self._blocks.pop(0)
+
+
+def test_the_bits_that_a_coin_has_read_also_round():
+    """One uniform, read once: its further bits decide the coin and then the floor."""
+    getcontext().prec = 60
+    word, first, later = 9 << 60, 1 << 62, 3 << 62
+    size = -(Decimal(word + 1) / 2**64).ln()
+    coin = int((-((size - 1) ** 2) / 2).exp() * 2**64) - 1
+    rest = F(Decimal("0.5") - size)
+    places = Places(np.zeros(1), 0.0, np.array([float(rest)]), lambda _: rest)
+    arrays = [np.full(12, word, np.uint64), np.full(12, coin, np.uint64)]
+    plan = grid_plan(F(1), F(1))
+
+    for bits, step in ((first, 1), (later, 0)):
+        blocks = [bits, 0, *[later if bits == first else first] * 40]
+        assert real._gaussian_steps(places, plan, Blocks(arrays, blocks)) == [step]
 
 
 def clamped(value, power):
@@ -221,6 +250,16 @@ def test_integers_are_placed_exactly(values, power):
         assert places.exact(i) + whole == F(value) / F(2) ** power
         assert abs(F(float(places.rest[i])) - places.exact(i)) <= F(1, 2**53)
         assert out[i] == float((whole + i) * F(2) ** power)
+
+
+def test_an_integer_result_is_rounded_once():
+    """2**53 + 1, placed in two parts, plus one step is 2**53 + 2, not 2**53."""
+    places = Places.of(np.array([2**53 + 1, -(2**53) - 1]), 0)
+
+    assert places.finish(np.array([1.0, -1.0]), 0).tolist() == [
+        2.0**53 + 2,
+        -(2.0**53) - 2,
+    ]
 
 
 @settings(max_examples=200, deadline=None)

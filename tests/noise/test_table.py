@@ -73,6 +73,25 @@ def test_thresholds_are_exact(law):
         assert threshold == floor
 
 
+@pytest.mark.parametrize("extra", [0, 3, 24])
+@pytest.mark.parametrize("law", LAWS, ids=str)
+def test_the_error_bound_of_the_distribution_holds(law, extra):
+    """Values lie within their bound, about 2**-extra of the last wanted bit."""
+    first, sums = true_distribution(law)
+    start, values, error, unit = module.distribution(law, law.bucket_bits(), 64, extra)
+
+    scale = Decimal(2) ** (64 + unit)
+    wrong = []
+    for i, value in enumerate(values):
+        at = i + start - first
+        true = sums[at] if 0 <= at < len(sums) else Decimal(at >= 0)
+        wrong.append(abs(true * scale - value))
+    assert max(wrong) <= error
+    assert error <= 16 * Decimal(2) ** (unit - extra)
+    if len(values) > 4:
+        assert max(wrong) > error / 2**24
+
+
 @pytest.mark.parametrize("law", LAWS, ids=str)
 def test_cells_are_exact(law):
     """All 65536 cells: a bucket where it is certain; open where a step lies inside."""

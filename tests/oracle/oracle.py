@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Self, TypeAlias
 
-from sfumato.account import Geometric
+from sfumato.account import Gaussian, Geometric
 from sfumato.declare.schema import Schema
 from sfumato.declare.unit import Rows
 from sfumato.engine import Exact
@@ -97,6 +97,8 @@ def audit(
 def share(step: Step, moved: Sequence[Sequence[int]]) -> Fraction:
     """Return the share of a step's charge that a change of its integers uses up."""
     mechanism = step.mechanism
+    if isinstance(mechanism, Gaussian):
+        return sum(x * x for x in moved[0]) / mechanism.squared_sensitivity
     if isinstance(mechanism, Geometric):
         return Fraction(sum(map(abs, moved[0])), mechanism.sensitivity)
     levels = sum(

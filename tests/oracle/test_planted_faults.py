@@ -6,7 +6,7 @@ from dataclasses import replace
 import pytest
 
 from oracle import World, audit
-from sfumato.account import KNorm
+from sfumato.account import ZCDP, Epsilon, KNorm
 from sfumato.declare import query as ask
 from sfumato.declare.schema import Category, Integer, Real, Schema
 from sfumato.declare.unit import Rows
@@ -108,6 +108,13 @@ def rows_doubled_by_a_join(monkeypatch):
     )  # fmt: skip
 
 
+def l2_of_groups_as_of_one(monkeypatch):
+    """The L2 change of a replaced row taken from one cell only."""
+    monkeypatch.setattr(
+        allocate, "squared_sensitivity", lambda aggregate, unit, groups: 1
+    )
+
+
 FAULTS = [
     (bound_off_by_one, Rows(), (), ask.mean("x")),
     (joint_rows_forgotten, REPLACE, ("g",), ask.mean("s")),
@@ -117,14 +124,19 @@ FAULTS = [
     (code_forgotten_in_the_sum, Rows(), (), ask.sum("s")),
     (groups_as_under_add_remove, REPLACE, ("g",), ask.count()),
     (rows_doubled_by_a_join, Rows(), ("g",), ask.count()),
+    (l2_of_groups_as_of_one, REPLACE, ("g",), ask.count()),
 ]  # fmt: skip
 
 
 def all_claims_hold(unit, keys, statistic):
     """Audit one question on every pair of adversarial rows; an error is a breach."""
     schema = Schema(COLUMNS, unit=unit)
-    plan = make_plan(ask.Query().group_by(*keys).select(statistic), schema, 1)
-    with World(schema) as world:
+    query = ask.Query().group_by(*keys).select(statistic)
+    return all(_holds(make_plan(query, schema, loss)) for loss in (Epsilon(1), ZCDP(1)))
+
+
+def _holds(plan):
+    with World(plan.schema) as world:
         try:
             return all(
                 finding.holds

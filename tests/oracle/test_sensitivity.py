@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from oracle import World, audit
-from sfumato.account import KNorm
+from sfumato.account import ZCDP, Gaussian, KNorm
 from sfumato.declare import query as ask
 from sfumato.declare.expr import col
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
@@ -118,6 +118,23 @@ def test_joint_steps_use_their_whole_charge_and_no_more(unit, keys):
     wanted = ask.mean("low"), ask.mean("full"), ask.sum("low"), ask.count()
     plan = make_plan(ask.Query().group_by(*keys).select(*wanted), schema, 1)
     assert any(isinstance(s.mechanism, KNorm) for s in plan.steps)
+
+    with World(schema) as world:
+        found = [f for rows in TABLES for f in audit(plan, rows, ROWS, world.exact)]
+
+    assert all(f.holds for f in found)
+    assert max(f.change for f in found if f.aggregate is None) == 1
+
+
+@pytest.mark.parametrize(("unit", "keys"), JOINT)
+def test_gaussian_steps_use_their_whole_charge_and_no_more(unit, keys):
+    """Under a budget of ρ: squared L2 changes reach the claim of some step, never more."""
+    schema = Schema(COLUMNS, unit=unit)
+    wanted = (ask.mean("low"), ask.sum("full"), ask.count(), ask.histogram("b"),
+              ask.histogram("full", [10, 15, 20]))  # fmt: skip
+    query = ask.Query().group_by(*(k for k in keys if k != "b")).select(*wanted)
+    plan = make_plan(query, schema, ZCDP("0.1"))
+    assert all(isinstance(s.mechanism, Gaussian) for s in plan.steps)
 
     with World(schema) as world:
         found = [f for rows in TABLES for f in audit(plan, rows, ROWS, world.exact)]

@@ -1,5 +1,7 @@
 """Plans: exact cost, shared measurements, refusals that cost nothing."""
 
+from fractions import Fraction
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -22,7 +24,7 @@ from sfumato import (
 from sfumato import (
     sum as total,
 )
-from sfumato.account import Geometric, KNorm
+from sfumato.account import GDP, ZCDP, Geometric, KNorm
 from sfumato.plan import (
     Bins,
     ByCount,
@@ -37,6 +39,7 @@ from sfumato.plan import (
     make_plan,
     sensitivity,
 )
+from sfumato.plan.aggregate import squared_sensitivity
 
 COLUMNS = {
     "glucose": Real(0, 250, step=1, missing=0),
@@ -69,6 +72,43 @@ def test_a_plan_costs_exactly_what_was_offered(query, units, schema):
 
     assert plan.cost.units == (units if plan.steps else 0)
     assert all(s.mechanism.scale > 0 for s in plan.steps)
+
+
+@given(
+    QUERIES, st.integers(10**6, 10**12), st.sampled_from([SCHEMA, FIXED]), st.booleans()
+)
+def test_a_plan_of_rho_costs_exactly_what_was_offered(query, units, schema, gaussian):
+    """Gaussian steps: charges sum exactly; each variance follows from its charge."""
+    kind = GDP if gaussian else ZCDP
+    plan = make_plan(query, schema, kind.from_units(units))
+
+    assert plan.cost == kind.from_units(units if plan.steps else 0)
+    for step in plan.steps:
+        noise = step.mechanism
+        assert noise.law == "whole"
+        rho = Fraction(plan.charge(step).units, 10**12)
+        assert 2 * rho * noise.variance == noise.squared_sensitivity
+
+
+@pytest.mark.parametrize(
+    ("aggregate", "groups", "add", "replace"),
+    [
+        (CountRows(), 1, 1, 1),
+        (CountRows(), 3, 1, 2),
+        (CentredSum("x", -3, 7), 1, 100, 400),
+        (CentredSum("x", -3, 7), 3, 100, 400),
+        (SumValues("x", 2, 7), 1, 49, 49),
+        (SumValues("x", 2, 7), 2, 49, 98),
+        (SumValues("x", -3, 7), 2, 49, 100),
+        (Bins("x", (0.0, 1.0, 2.0), 2), 3, 1, 2),
+    ],
+)
+def test_squared_l2_sensitivities_by_hand(aggregate, groups, add, replace):
+    """Two rows in one cell, or in two: the larger change counts."""
+    one = squared_sensitivity(aggregate, Rows(), groups=groups)
+    other = squared_sensitivity(aggregate, FIXED.unit, groups=groups)
+
+    assert (one, other) == (add, replace)
 
 
 @given(QUERIES)

@@ -18,6 +18,7 @@ from sfumato import (
 from sfumato import (
     sum as total,
 )
+from sfumato.account import GDP, ZCDP
 from sfumato.gate import _add_noise
 from sfumato.plan import CentredSum, make_plan
 from sfumato.post import intervals, points
@@ -50,7 +51,7 @@ def coverage(plan, exact, runs=RUNS, level=0.95):
     return hits / runs
 
 
-@pytest.mark.parametrize("epsilon", ["0.1", "1"])
+@pytest.mark.parametrize("epsilon", ["0.1", "1", ZCDP("0.05"), GDP("0.05")])
 def test_intervals_of_one_noise_term_cover_what_they_say(epsilon):
     """Counts, bins and sums: at least 95 %, by the exact quantile of their law."""
     plan = make_plan(
@@ -63,7 +64,7 @@ def test_intervals_of_one_noise_term_cover_what_they_say(epsilon):
 
 
 @pytest.mark.parametrize("schema", [ADD, FIXED])
-@pytest.mark.parametrize("epsilon", ["0.2", "1"])
+@pytest.mark.parametrize("epsilon", ["0.2", "1", ZCDP("0.02"), GDP("0.02")])
 def test_intervals_of_ratios_cover_what_they_say(schema, epsilon):
     """Means and sums of two noise terms: 95 % within simulation error."""
     plan = make_plan(
@@ -78,10 +79,10 @@ def test_intervals_of_ratios_cover_what_they_say(schema, epsilon):
         for p in plan.parts
     ]
 
-    found = coverage(plan, exact, runs=1500)
+    found = coverage(plan, exact, runs=1000)
 
     low, high = (
-        binom.ppf(q, 1500, p) / 1500 for q, p in ((1e-9, 0.945), (1 - 1e-9, 0.97))
+        binom.ppf(q, 1000, p) / 1000 for q, p in ((1e-9, 0.945), (1 - 1e-9, 0.97))
     )
     assert (found >= low).all() and (found <= high).all()
 

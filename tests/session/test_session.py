@@ -12,7 +12,7 @@ import pytest
 import sfumato as sf
 from sfumato.errors import EngineError, SfumatoError
 from sfumato.gate import release
-from sfumato.ledger import Ledger
+from sfumato.ledger import Ledger, descriptors
 from sfumato.secret import Secret
 from sfumato.testing import seeded
 
@@ -334,6 +334,126 @@ def test_the_owner_sees_truth_and_nobody_else():
     assert [row.truth for row in seen.rows] == [200, 45]
     assert "NEVER FOR PUBLICATION" in repr(seen) and "200" not in repr(seen)
     assert str(desk.left) == "0.5"
+
+
+@pytest.mark.parametrize(
+    ("budget", "ask", "told"),
+    [
+        (sf.ZCDP("1000"), {"rho": "900"}, None),
+        (sf.ApproxDP("100", "1e-6"), {"epsilon": "90"}, "1e-6"),
+        (sf.ApproxDP("100", "1e-6", gaussian_only=True), {"epsilon": "90"}, "1e-6"),
+    ],
+)
+def test_budgets_in_rho_answer_with_gaussian_noise(budget, ask, told):
+    """Figures are right when the loss is huge; the claim tells ε only at a δ."""
+    desk = sf.Session(sf.Dataset(FRAME, schema=SCHEMA, name="t"), budget=budget)
+    question = desk.query().select(
+        sf.count(), sf.mean("glucose"), sf.histogram("outcome")
+    )
+
+    answer = question.release(**ask)
+
+    assert answer["count"].estimate == pytest.approx(200, abs=3)
+    assert answer["mean_glucose"].estimate == pytest.approx(130, abs=2)
+    assert {m.noise.law for m in answer.measurements} <= {
+        "gaussian",
+        "discrete_gaussian",
+    }
+    assert answer.claim.measure == budget.measure
+    if told is None:
+        assert (answer.claim.epsilon, answer.claim.delta) == (None, "0")
+    else:
+        assert 89.99 < float(answer.claim.epsilon) <= 90
+        assert float(answer.claim.delta) == float(told)
+
+
+def test_two_halves_cost_less_than_a_whole_under_approximate_dp():
+    """An ε under an (ε, δ) budget is charged as the ρ it converts to."""
+    desk = sf.Session(
+        sf.Dataset(FRAME, schema=SCHEMA, name="t"), budget=sf.ApproxDP("1", "1e-6")
+    )
+    made = 0
+    with pytest.raises(sf.BudgetExceededError):
+        while True:
+            desk.query().select(sf.count()).release("0.5")
+            made += 1
+
+    assert made == 3
+
+
+@pytest.mark.parametrize(
+    ("budget", "ask", "words"),
+    [
+        (sf.Epsilon(1), {"rho": "0.1"}, "kept in epsilon, not in rho"),
+        (sf.ZCDP(1), {"epsilon": "0.1"}, "kept in rho, not in epsilon"),
+        (sf.ZCDP(1), {}, "either epsilon or rho"),
+        (sf.Epsilon(1), {"epsilon": 1, "rho": 1}, "either epsilon or rho"),
+        (sf.ZCDP(1), {"rho": 0}, "rho must be greater than 0"),
+        (sf.ApproxDP("1", "1e-18"), {"epsilon": "1e-9"}, "less than 1e-12 of rho"),
+    ],
+)
+def test_another_currency_is_refused(budget, ask, words):
+    """One currency per budget; nothing is spent."""
+    desk = sf.Session(sf.Dataset(FRAME, schema=SCHEMA, name="t"), budget=budget)
+    with pytest.raises(sf.DeclarationError, match=words):
+        desk.query().select(sf.count()).release(**ask)
+
+    assert desk.spent.units == 0
+
+
+@pytest.mark.filterwarnings("ignore::sfumato.account.LargeDeltaWarning")
+@pytest.mark.parametrize(
+    ("delta", "outcome"),
+    [(0, "epsilon"), (None, "epsilon"), ("1e-7", "zcdp"), (0.01, "zcdp"), (0.1, "zcdp"),
+     ("1e-5", "zcdp"), (1, None), (1.5, None), (-1e-9, None), (float("nan"), None)],
+)  # fmt: skip
+def test_bc047_delta_is_read_or_refused_by_name(delta, outcome):
+    """0 and none mean the same; outside [0, 1) the refusal names delta and its value."""
+    if outcome is not None:
+        assert sf.ApproxDP("1", delta).measure == outcome
+        return
+    with pytest.raises(sf.DeclarationError) as caught:
+        sf.ApproxDP("1", delta)
+
+    assert "delta" in str(caught.value) and str(delta) in str(caught.value)
+
+
+def test_a_request_key_replays_the_stored_answer(tmp_path):
+    """Asked again, also by another session: the same release, and no second charge."""
+    path = tmp_path / "t.ledger"
+    ask = sf.Query().select(sf.count(), sf.mean("age"))
+    first = session(ledger=path).ask(ask).release("0.3", request_key="monday")
+    again = session(ledger=path).ask(ask).release("0.3", request_key="monday")
+
+    assert first == again and first.to_json() == again.to_json()
+    assert str(session(ledger=path).left) == "0.7"
+    with pytest.raises(sf.LedgerError):
+        session(ledger=path).ask(ask).release("0.2", request_key="monday")
+    assert str(session(ledger=path).left) == "0.7"
+
+
+def test_an_analysts_limit_binds_below_the_budget():
+    """Charged in one transaction with the dataset's budget."""
+    limit = sf.Limit("analyst", "li", sf.Epsilon("0.3"))
+    desk = session(limits=[limit])
+    desk.query().select(sf.count()).release("0.3")
+    with pytest.raises(sf.BudgetExceededError):
+        desk.query().select(sf.count()).release("0.1")
+
+    assert str(desk.left) == "0.7"
+
+
+def test_the_ledger_keeps_the_real_mechanisms(tmp_path):
+    """Descriptors hold kinds and exact parameters, so that costs can be derived again."""
+    path = tmp_path / "t.ledger"
+    session(ledger=path).query().select(
+        sf.mean("age"), sf.histogram("outcome")
+    ).release("0.5")
+
+    (entry,) = descriptors(path)
+
+    kinds = [m["kind"] for m in json.loads(entry.descriptor)["mechanisms"]]
+    assert kinds == ["k_norm", "geometric"]
 
 
 def test_describe_and_repr_show_public_facts_only():

@@ -1,7 +1,8 @@
 """Privacy loss as whole numbers of 1e-12, so that sums are exact.
 
-One budget has one currency. Today it is pure ε; zCDP ρ and δ take their seats beside
-it as further classes with the same few methods.
+One budget has one currency: pure ε here, zCDP ρ (with δ) and Gaussian ρ in
+`sfumato.account.rho`. Losses of one currency add up, compare and split; losses of
+different currencies do neither.
 """
 
 from __future__ import annotations
@@ -9,14 +10,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from typing import TYPE_CHECKING, ClassVar, Literal
 
 from sfumato.amount import Amount, exact
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
 
-__all__ = ["PICO", "Epsilon", "apportion"]
+if TYPE_CHECKING:
+    from sfumato.account.meaning import Odds
+
+__all__ = ["ATTO", "PICO", "Epsilon", "apportion", "decimal_text", "read_units"]
 
 PICO = 10**12
+ATTO = 10**18
 
 
 @dataclass(frozen=True, slots=True, order=True, init=False, repr=False)
@@ -44,6 +50,7 @@ class Epsilon:
           hint: write a decimal such as "0.5"; no value switches privacy off
     """
 
+    measure: ClassVar[Literal["epsilon"]] = "epsilon"
     units: int
 
     def __init__(self, value: Amount | Epsilon) -> None:
@@ -51,26 +58,7 @@ class Epsilon:
         if isinstance(value, Epsilon):
             object.__setattr__(self, "units", value.units)
             return
-        number = exact(value)
-        if number is None:
-            raise DeclarationError(
-                N_("epsilon must be a finite number greater than 0, got {value}"),
-                hint=N_('write a decimal such as "0.5"'),
-                value=repr(value)[:60],
-            )
-        if number <= 0:
-            raise DeclarationError(
-                N_("epsilon must be greater than 0, got {value}"),
-                hint=N_('write a decimal such as "0.5"; no value switches privacy off'),
-                value=str(value)[:60],
-            )
-        units = number.numerator * PICO // number.denominator
-        if not units:
-            raise DeclarationError(
-                N_("epsilon {value} is below the smallest amount, 1e-12"),
-                hint=N_("such an answer would be noise only; write a larger epsilon"),
-                value=str(value)[:60],
-            )
+        units = read_units("epsilon", value)
         object.__setattr__(self, "units", units)
 
     @classmethod
@@ -89,6 +77,26 @@ class Epsilon:
     def value(self) -> Fraction:
         """The loss as an exact fraction."""
         return Fraction(self.units, PICO)
+
+    @property
+    def cap(self) -> Epsilon:
+        """The most that may be spent, when the loss is a budget: itself."""
+        return self
+
+    def fits(self, left: Epsilon) -> bool:
+        """Tell whether this loss can be paid from what is left.
+
+        Examples:
+            >>> Epsilon("0.3").fits(Epsilon("0.3"))
+            True
+        """
+        return self <= left
+
+    def explain(self) -> Odds:
+        """Return what the loss means to a person; see `sfumato.account.odds`."""
+        from sfumato.account.meaning import odds
+
+        return odds(self)
 
     def split(self, weights: Sequence[Fraction | int]) -> tuple[Epsilon, ...]:
         """Cut into shares in proportion to `weights`; their sum is exactly the whole.
@@ -111,11 +119,15 @@ class Epsilon:
         return tuple(map(Epsilon.from_units, shares))
 
     def __add__(self, other: Epsilon) -> Epsilon:
-        """Compose sequentially."""
+        """Compose sequentially; a loss of another currency cannot be added."""
+        if not isinstance(other, Epsilon):
+            return NotImplemented
         return Epsilon.from_units(self.units + other.units)
 
     def __sub__(self, other: Epsilon) -> Epsilon:
         """Return what is left after `other`."""
+        if not isinstance(other, Epsilon):
+            return NotImplemented
         return Epsilon.from_units(self.units - other.units)
 
     def __float__(self) -> float:
@@ -129,14 +141,56 @@ class Epsilon:
             >>> str(Epsilon("2.50")), str(Epsilon(1e-12))
             ('2.5', '0.000000000001')
         """
-        whole, part = divmod(abs(self.units), PICO)
-        digits = f"{part:012d}".rstrip("0")
-        sign = "-" if self.units < 0 else ""
-        return f"{sign}{whole}.{digits}" if digits else f"{sign}{whole}"
+        return decimal_text(self.units, 12)
 
     def __repr__(self) -> str:
         """Render a constructor call."""
         return f'Epsilon("{self}")'
+
+
+def read_units(name: str, value: object) -> int:
+    """Read a loss as units of 1e-12, exactly as written; cut further digits off.
+
+    Raises:
+        DeclarationError: Not a finite number greater than 0, or less than 1e-12.
+    """
+    number = exact(value)
+    if number is None:
+        raise DeclarationError(
+            N_("{name} must be a finite number greater than 0, got {value}"),
+            hint=N_('write a decimal such as "0.5"'),
+            name=name,
+            value=repr(value)[:60],
+        )
+    if number <= 0:
+        raise DeclarationError(
+            N_("{name} must be greater than 0, got {value}"),
+            hint=N_('write a decimal such as "0.5"; no value switches privacy off'),
+            name=name,
+            value=str(value)[:60],
+        )
+    units = number.numerator * PICO // number.denominator
+    if not units:
+        raise DeclarationError(
+            N_("{name} {value} is below the smallest amount, 1e-12"),
+            hint=N_("such an answer would be noise only; write a larger {name}"),
+            name=name,
+            value=str(value)[:60],
+        )
+    return units
+
+
+def decimal_text(units: int, places: int) -> str:
+    """Render a whole number of ``10**-places`` as an exact decimal.
+
+    Examples:
+        >>> decimal_text(1_500, 3), decimal_text(-1, 2)
+        ('1.5', '-0.01')
+    """
+    whole, part = divmod(abs(units), 10**places)
+    digits = f"{part:0{places}d}".rstrip("0")
+    sign = "-" if units < 0 else ""
+    return f"{sign}{whole}.{digits}" if digits else f"{sign}{whole}"
 
 
 def apportion(total: int, weights: Sequence[Fraction | int]) -> tuple[int, ...]:

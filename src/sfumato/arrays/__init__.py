@@ -5,7 +5,7 @@ and must give each private value only once. For tables use `sfumato.Session`, wh
 derives sensitivities and keeps a ledger.
 """
 
-from sfumato.arrays.additive import geometric, laplace
+from sfumato.arrays.additive import gaussian, geometric, laplace
 from sfumato.arrays.selection import above_threshold, choose
 
-__all__ = ["above_threshold", "choose", "geometric", "laplace"]
+__all__ = ["above_threshold", "choose", "gaussian", "geometric", "laplace"]

@@ -1,27 +1,27 @@
-"""Noise added to values in hand: Laplace for reals, geometric for integers."""
+"""Noise added to values in hand: Laplace, Gaussian, and geometric for integers."""
 
 from __future__ import annotations
 
 from fractions import Fraction
 from functools import lru_cache
-from math import isfinite, prod
+from math import isfinite
 from typing import Any, TypeVar, cast
 
 import numpy as np
 
 from sfumato import noise
-from sfumato.account import Epsilon, Geometric, Laplace
+from sfumato.account import ZCDP, Epsilon, Gaussian, Geometric, Laplace
 from sfumato.amount import Amount, exact
 from sfumato.arrays.container import Numbers, add_integers, like, read_numbers
 from sfumato.errors import ArgumentError
-from sfumato.noise.exact import rounded_laplace
 from sfumato.words import N_
 
-__all__ = ["geometric", "laplace"]
+__all__ = ["gaussian", "geometric", "laplace"]
 
 Value = TypeVar("Value")
 Law = TypeVar("Law", Laplace, Geometric)
 _SMALL = Fraction(2**40)  # far below it no draw comes near 64 bits
+_WIDE = 1 << 62
 
 
 def laplace(
@@ -75,7 +75,8 @@ def laplace(
         wide = np.asarray(numbers, np.float64)
         return like(value, np.asarray(noise.rounded_laplace(wide, mechanism.scale)))
     # An integer stays outside the float: floor(x + 1/2 + bL) = x + floor(1/2 + bL).
-    return add_integers(value, numbers, _whole_laplace(mechanism.scale, numbers.shape))
+    drawn = noise.whole_laplace(mechanism.scale, numbers.size)
+    return add_integers(value, numbers, _whole(drawn, numbers.shape))
 
 
 def geometric(
@@ -125,17 +126,74 @@ def geometric(
     if scale <= _SMALL:
         return add_integers(value, numbers, noise.discrete_laplace(scale, shape))
     drawn = [noise.discrete_laplace(scale) for _ in range(numbers.size)]
-    return add_integers(value, numbers, np.array(drawn, object).reshape(shape))
+    return add_integers(value, numbers, _whole(drawn, shape))
 
 
-def _whole_laplace(scale: Fraction, shape: tuple[int, ...]) -> Numbers:
-    """Draw ``floor(1/2 + bL)`` exactly, as Python integers where 64 bits may not do."""
-    if scale <= _SMALL:
-        steps = noise.rounded_laplace(np.zeros(shape), scale, grid=1)
-        return steps.astype(np.int64)
-    source = noise.default()
-    drawn = [rounded_laplace(source, Fraction(0), scale) for _ in range(prod(shape))]
-    return np.array(drawn, object).reshape(shape)
+def gaussian(
+    value: Value,
+    sensitivity: Amount,
+    rho: Amount | ZCDP | None = None,
+    *,
+    epsilon: Amount | Epsilon | None = None,
+    delta: Amount | None = None,
+    public_constant: bool = False,
+) -> Value:
+    """Add Gaussian noise, exactly.
+
+    Formal guarantee: for a value of joint L2 sensitivity at most `sensitivity` (the
+    root of the summed squares of all changes), ρ-zCDP with variance
+    ``sensitivity² / 2ρ`` (Bun, Steinke 2016), or (ε, δ)-DP with the least such noise
+    (Balle, Wang 2018). The result is the ideal real-valued mechanism rounded to a
+    public grid: the integers for integer input, a power of two near scale/2^20 for
+    floats (``docs/proofs/rounded-reals.md``).
+
+    Args:
+        value: As for `laplace`.
+        sensitivity: Largest L2 change of the whole value between neighbours.
+        rho: The loss ρ; or else both `epsilon` and `delta`.
+        epsilon: The ε of an (ε, δ) guarantee.
+        delta: The δ of an (ε, δ) guarantee, greater than 0.
+        public_constant: As for `laplace`.
+
+    Returns:
+        A value of the same kind, shape, index and name; see `laplace`.
+
+    Raises:
+        ArgumentError: As for `laplace`; also when neither ρ nor (ε, δ) is given, or
+            both.
+        DeclarationError: ρ, ε or δ is out of range.
+
+    Examples:
+        >>> type(gaussian(121.7, sensitivity=0.5, rho="0.1"))
+        <class 'float'>
+        >>> type(gaussian(768, sensitivity=1, epsilon=1, delta="1e-6"))
+        <class 'int'>
+    """
+    pair = epsilon is not None and delta is not None
+    if (rho is None) != pair or (epsilon is None) != (delta is None):
+        raise ArgumentError(
+            N_("give either rho, or both epsilon and delta"),
+            hint=N_('write rho="0.1", or epsilon="1", delta="1e-6"'),
+        )
+    if public_constant:
+        _check_constant(value, sensitivity)
+        return value
+    if rho is not None:
+        mechanism = Gaussian(sensitivity, rho)
+    else:
+        mechanism = Gaussian.calibrated(sensitivity, epsilon, delta)  # type: ignore[arg-type]
+    numbers = read_numbers(value)
+    if numbers.dtype.kind == "f":
+        wide = np.asarray(numbers, np.float64)
+        return like(value, np.asarray(noise.rounded_gaussian(wide, mechanism.scale)))
+    drawn = noise.whole_gaussian(mechanism.scale, numbers.size)
+    return add_integers(value, numbers, _whole(drawn, numbers.shape))
+
+
+def _whole(drawn: list[int], shape: tuple[int, ...]) -> Numbers:
+    """Return integers as an array: 64-bit where they surely fit, else as objects."""
+    small = all(-_WIDE < d < _WIDE for d in drawn)
+    return np.array(drawn, np.int64 if small else object).reshape(shape)
 
 
 def _mechanism(
@@ -148,19 +206,23 @@ def _mechanism(
     """Return the mechanism; none for a public constant of sensitivity 0."""
     if public_constant:
         Epsilon(epsilon)
-        read_numbers(value)
-        if exact(sensitivity) != 0:
-            raise ArgumentError(
-                N_("a public constant has sensitivity 0, got {value}"),
-                hint=N_("leave public_constant out for a value computed from data"),
-                value=repr(sensitivity)[:60],
-            )
+        _check_constant(value, sensitivity)
         return None
     try:
         found: Law = _cached(cast("Any", kind), sensitivity, epsilon)
     except TypeError:  # an argument that cannot be hashed is refused by the class
         return kind(sensitivity, epsilon)
     return found
+
+
+def _check_constant(value: object, sensitivity: Amount) -> None:
+    read_numbers(value)
+    if exact(sensitivity) != 0:
+        raise ArgumentError(
+            N_("a public constant has sensitivity 0, got {value}"),
+            hint=N_("leave public_constant out for a value computed from data"),
+            value=repr(sensitivity)[:60],
+        )
 
 
 @lru_cache(maxsize=256, typed=True)

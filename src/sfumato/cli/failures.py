@@ -101,7 +101,12 @@ def _usage(error: click.ClickException) -> str:
             name = error.param.human_readable_name if error.param else ""
             fact = say(N_("{name} is missing"), name=name)
         case click.BadOptionUsage():
-            fact = say(N_("option {name} needs a value"), name=error.option_name)
+            # One class of click for two opposite faults; only its words differ.
+            if "not take" in error.message:
+                text = N_("option {name} takes no value")
+            else:
+                text = N_("option {name} needs a value")
+            fact = say(text, name=error.option_name)
         case click.BadParameter():
             fact = error.message
         case _:

@@ -24,7 +24,7 @@ def cost_words(epsilon: Epsilon) -> list[str]:
         ),
         say(
             N_(
-                "Of 100 people, even the best attacker tells for at most {right} "
+                "Of 100 people, even the best attacker tells for about {right} "
                 "whether their data were used; tossing a coin is right for 50."
             ),
             right=known.of_100_with,

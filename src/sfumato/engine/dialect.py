@@ -20,7 +20,6 @@ class Dialect:
     name: str
     double: str
     int64: str
-    int128: str
     text: str
     nul: str
     null_double: str
@@ -28,7 +27,6 @@ class Dialect:
     to_double: str
     truth_to_double: str
     to_int64: str
-    to_int128: str
     is_nan: str
     floor: str
     is_whole_text: str
@@ -42,9 +40,8 @@ class Dialect:
         return self.double.format(x=repr(float(value)))
 
     def integer(self, value: int) -> str:
-        """Return an integer constant of 64 bits, or of 128 where it needs them."""
-        fits = -(1 << 63) <= value < 1 << 63
-        return (self.int64 if fits else self.int128).format(x=value)
+        """Return an integer constant of 64 bits."""
+        return self.int64.format(x=value)
 
     def string(self, value: str) -> str | None:
         """Return a text constant; none for text that no database cell can hold."""
@@ -61,7 +58,6 @@ DUCKDB = Dialect(
     name="duckdb",
     double="CAST('{x}' AS DOUBLE)",
     int64="CAST('{x}' AS BIGINT)",
-    int128="CAST('{x}' AS HUGEINT)",
     text="'{x}'",
     nul="chr(0)",
     null_double="CAST(NULL AS DOUBLE)",
@@ -69,7 +65,6 @@ DUCKDB = Dialect(
     to_double="CAST({x} AS DOUBLE)",
     truth_to_double="CAST({x} AS DOUBLE)",
     to_int64="CAST({x} AS BIGINT)",
-    to_int128="CAST({x} AS HUGEINT)",
     is_nan="isnan({x})",
     floor="floor({x})",
     # `contains` is a cheap test that spares most cells the regular expression.

@@ -189,9 +189,8 @@ class Statement:
         if isinstance(column, Real | Integer):
             step, half = dialect.constant(column.step), dialect.constant(0.5)
             f = dialect.floor.format(x=f"{f} / {step} + {half}")
+        # A declaration keeps grid numbers within ±2^62, so 64 bits hold the difference.
         q = dialect.to_int64.format(x=f)
-        if one.last - one.first >= 1 << 63:
-            q = dialect.to_int128.format(x=q)
         return f"{q} - {dialect.integer(one.first)}" if one.first else q
 
     def _value(self, name: str) -> str:

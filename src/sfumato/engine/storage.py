@@ -42,7 +42,7 @@ _DIRECT: dict[str, Physical] = {
     "BOOLEAN": Truth(),
     '"NULL"': Nothing(),
 }
-_EXACT_DIGITS = 15  # below 2^53 ≈ 9.007e15, so a quotient of two exact doubles
+_EXACT_DIGITS = 15  # below 2^53: any database divides two exact doubles, rounding once
 
 
 def settle(

@@ -10,6 +10,8 @@ come from `sfumato.noise.stream` alone.
 `rounded_laplace`           real values + Laplace noise, rounded to a public grid
 `rounded_gaussian`          real values + normal noise, rounded to a public grid
 `box_noise`                 one vector, jointly: P(z) ~ ``exp(-max |z_i| / bounds_i ...)``
+`whole_laplace`             continuous Laplace noise, rounded to integers of any size
+`whole_gaussian`            likewise, normal
 `permute_and_flip`          the index of a good score; the default way to choose
 `exponential`               the index of a score, P(i) ~ ``exp(rate * score[i])``
 `above_threshold`           the first noisy value above a noisy threshold
@@ -29,6 +31,7 @@ from sfumato.noise.integers import (
 from sfumato.noise.joint import box_noise
 from sfumato.noise.rounded import rounded_gaussian, rounded_laplace
 from sfumato.noise.stream import FixedStream, Stream, default, replaced
+from sfumato.noise.whole import whole_gaussian, whole_laplace
 
 __all__ = [
     "MAX_VECTOR_SCALE",
@@ -46,4 +49,6 @@ __all__ = [
     "rounded_gaussian",
     "rounded_laplace",
     "uniform_below",
+    "whole_gaussian",
+    "whole_laplace",
 ]

@@ -20,6 +20,7 @@ __all__ = [
     "fill_in_order",
     "in_chunks",
     "moved",
+    "narrowed",
 ]
 
 Exact: TypeAlias = Callable[[int], Fraction]
@@ -73,15 +74,22 @@ def fill_in_order(count: int, chance: float, length: int, attempt: Attempt) -> I
     return out
 
 
-def in_chunks(out: Ints, length: int, attempt: Attempt) -> Ints:
+def in_chunks(out: Ints, where: Where, length: int, attempt: Attempt) -> Ints:
     """Make one attempt in pieces that stay in cache; return the rejected positions."""
     if len(out) <= length:
-        return attempt(out, slice(0, len(out)))
+        return attempt(out, where)
     rejected = [NONE]
     for start in range(0, len(out), length):
-        part = slice(start, start + length)
-        rejected.append(attempt(out[part], part) + start)
+        part = slice(start, min(start + length, len(out)))
+        rejected.append(attempt(out[part], narrowed(where, part)) + start)
     return np.concatenate(rejected)
+
+
+def narrowed(where: Where, part: slice) -> Where:
+    """Return the elements of the run at the positions `part` of `where`."""
+    if isinstance(where, slice):
+        return slice(where.start + part.start, where.start + part.stop)
+    return where[part]
 
 
 def moved(exact: Exact, where: Where) -> Exact:

@@ -20,6 +20,7 @@ from sfumato.noise.stream import Source
 __all__ = [
     "LazyUniform",
     "bernoulli_exp",
+    "coin_exponent",
     "discrete_gaussian",
     "discrete_laplace",
     "geometric",
@@ -169,14 +170,19 @@ def proposal_scale(variance: Fraction) -> int:
     return isqrt(variance.numerator // variance.denominator) + 1
 
 
+def coin_exponent(magnitude: int, variance: Fraction, scale: int) -> Fraction:
+    """Return ``(magnitude - variance/scale)**2 / (2 * variance)``.
+
+    A Laplace proposal y is kept with probability ``exp(-coin_exponent(|y|, ...))``.
+    """
+    return (magnitude - variance / scale) ** 2 / (2 * variance)
+
+
 def keeps_proposal(
     coin: LazyUniform, magnitude: int, variance: Fraction, scale: int
 ) -> bool:
-    """Decide the coin of Canonne, Kamath and Steinke (2020), Algorithm 3, exactly.
-
-    It is kept with probability ``exp(-(|y| - variance/scale)**2 / (2 * variance))``.
-    """
-    gap = (magnitude - variance / scale) ** 2 / (2 * variance)
+    """Decide the coin of Canonne, Kamath and Steinke (2020), Algorithm 3, exactly."""
+    gap = coin_exponent(magnitude, variance, scale)
     return coin.below_exp(gap.numerator, gap.denominator)
 
 

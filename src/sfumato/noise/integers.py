@@ -106,7 +106,7 @@ def discrete_laplace(
     source = default() if stream is None else stream
     if isinstance(scale, (np.ndarray, Sequence)):
         floats, fractions, shape = each("scale", scale, size, MAX_VECTOR_SCALE)
-        scales = lazy.scale_of_each(floats, fractions)
+        scales = lazy.PerElement(floats, fractions)
         return lazy.discrete_laplace(len(floats), scales, source).reshape(shape)
     exact_scale = positive("scale", scale)
     if size is None:
@@ -178,7 +178,7 @@ def discrete_gaussian(
     if isinstance(variance, (np.ndarray, Sequence)):
         limit = MAX_VECTOR_SCALE**2
         floats, fractions, shape = each("variance", variance, size, limit)
-        variances = lazy.variance_of_each(floats, fractions)
+        variances = lazy.PerElement(floats, fractions)
         return lazy.discrete_gaussian(len(floats), variances, source).reshape(shape)
     exact_variance = positive("variance", variance)
     if size is None:

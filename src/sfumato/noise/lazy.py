@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import exp, isqrt, sqrt
+from math import sqrt
 
 import numpy as np
 
@@ -30,7 +30,12 @@ from sfumato.noise.attempts import (
     moved,
 )
 from sfumato.noise.coins import below_exp
-from sfumato.noise.exact import LazyUniform, geometric
+from sfumato.noise.exact import (
+    LazyUniform,
+    coin_exponent,
+    geometric,
+    proposal_scale,
+)
 from sfumato.noise.filters import (
     CHUNK,
     SMALLEST_WORD,
@@ -41,13 +46,12 @@ from sfumato.noise.filters import (
 from sfumato.noise.stream import Stream
 
 __all__ = [
+    "PerElement",
     "Scales",
     "Variances",
     "discrete_gaussian",
     "discrete_laplace",
-    "scale_of_each",
     "split_bits",
-    "variance_of_each",
 ]
 
 SPLIT_ABOVE = 20
@@ -67,7 +71,7 @@ def split_bits(whole: int) -> int:
 
 @dataclass(frozen=True, slots=True)
 class Scales:
-    """Scales of a run of draws: floats for the filter, fractions for decisions.
+    """Scales of some draws: floats for the filter, fractions for decisions.
 
     Attributes:
         factor: Float of ``scale / 2**split``, at least 1/32: below that, every word
@@ -87,56 +91,63 @@ class Scales:
         factor = max(float(scale / (1 << split)), _SMALLEST_FACTOR)
         return cls(factor, split, lambda _: scale)
 
-    def part(self, where: Where) -> Scales:
-        """Return the scales of some elements."""
-        if isinstance(self.factor, float):
-            return self
-        split = self.split[where] if isinstance(self.split, np.ndarray) else self.split
-        return Scales(self.factor[where], split, moved(self.exact, where))
-
     def split_at(self, i: int) -> int:
         """Return the number of low bits of one element."""
         return self.split if isinstance(self.split, int) else int(self.split[i])
 
 
-def scale_of_each(values: Floats, fractions: Sequence[Fraction] | None) -> Scales:
-    """Use one scale per element.
+@dataclass(frozen=True, slots=True)
+class PerElement:
+    """One positive parameter for each element of a run.
 
-    Args:
-        values: Positive floats below 2**54, shape ``(n,)``.
-        fractions: The exact scales where they are not the floats themselves.
+    Attributes:
+        floats: The parameters, rounded to floats, shape ``(n,)``.
+        fractions: The exact parameters where they are not the floats themselves.
     """
-    _, exponent = np.frexp(values)
-    split = np.maximum(exponent.astype(np.int64) - SPLIT_ABOVE, 0)
-    factor = np.maximum(np.ldexp(values, -split), _SMALLEST_FACTOR)
-    if fractions is not None:
-        return Scales(factor, split if split.any() else 0, fractions.__getitem__)
-    return Scales(
-        factor, split if split.any() else 0, lambda i: Fraction(float(values[i]))
-    )
+
+    floats: Floats
+    fractions: Sequence[Fraction] | None = None
+
+    def exact(self, i: int) -> Fraction:
+        """Return the exact parameter of an element."""
+        if self.fractions is None:
+            return Fraction(float(self.floats[i]))
+        return self.fractions[i]
+
+    def scales(self, where: Where) -> Scales:
+        """Prepare some elements, which are scales below 2**54."""
+        values, exact = self.floats[where], moved(self.exact, where)
+        if values.max(initial=0.0) < 1 << SPLIT_ABOVE:
+            return Scales(np.maximum(values, _SMALLEST_FACTOR), 0, exact)
+        _, exponent = np.frexp(values)
+        split = np.maximum(exponent.astype(np.int64) - SPLIT_ABOVE, 0)
+        factor = np.maximum(np.ldexp(values, -split), _SMALLEST_FACTOR)
+        return Scales(factor, split, exact)
+
+    def variances(self, where: Where) -> Variances:
+        """Prepare some elements, which are variances below 2**108."""
+        sigma = np.maximum(np.sqrt(self.floats[where]), _SMALLEST_SIGMA)
+        scale = np.floor(sigma) + 1.0
+        exact = moved(self.exact, where)
+        return Variances(PerElement(scale), 1 / sigma, sigma / scale, exact)
 
 
-def discrete_laplace(count: int, scales: Scales, stream: Stream) -> Ints:
+def discrete_laplace(count: int, scales: Scales | PerElement, stream: Stream) -> Ints:
     """Return exact discrete Laplace draws, shape ``(count,)``.
 
     P(X = x) is proportional to ``exp(-|x|/t)``. A magnitude above ``2**63 - 1``, which
-    has probability below ``exp(-512)`` for t < 2**54, is returned as ``2**63 - 1``.
+    has probability below ``exp(-500)`` for t < 2**54, is returned as ``2**63 - 1``.
     """
-    if isinstance(scales.factor, float):
-        chance = (1 + exp(-1 / scales.factor)) / 2
-        return fill_in_order(
-            count, chance, CHUNK, lambda out, _: _laplace_chunk(out, scales, stream)
-        )
+    if isinstance(scales, PerElement):
 
-    def attempt(out: Ints, where: Where) -> Ints:
-        here = scales.part(where)
+        def chunk(out: Ints, where: Where) -> Ints:
+            return _laplace_chunk(out, scales.scales(where), stream)
 
-        def chunk(part_out: Ints, part: Where) -> Ints:
-            return _laplace_chunk(part_out, here.part(part), stream)
-
-        return in_chunks(out, CHUNK, chunk)
-
-    return fill_accepted(count, attempt)
+        return fill_accepted(count, lambda o, w: in_chunks(o, w, CHUNK, chunk))
+    chance = (1 + float(np.exp(-1 / scales.factor))) / 2
+    return fill_in_order(
+        count, chance, CHUNK, lambda out, _: _laplace_chunk(out, scales, stream)
+    )
 
 
 def _laplace_chunk(out: Ints, scales: Scales, stream: Stream) -> Ints:
@@ -219,7 +230,7 @@ def _append_low_bits(
 
 @dataclass(frozen=True, slots=True)
 class Variances:
-    """Variances of a run of Gaussian draws, with the scales of their proposals.
+    """Variances of some Gaussian draws, with the scales of their proposals.
 
     Attributes:
         proposals: Laplace scales t, integers near sigma; any would be correct.
@@ -228,7 +239,7 @@ class Variances:
         exact: The exact variance of an element.
     """
 
-    proposals: Scales
+    proposals: Scales | PerElement
     slope: float | Floats
     shift: float | Floats
     exact: Exact
@@ -236,59 +247,32 @@ class Variances:
     @classmethod
     def common(cls, variance: Fraction) -> Variances:
         """Use one variance for all elements."""
-        scale = isqrt(variance.numerator // variance.denominator) + 1
+        scale = proposal_scale(variance)
         sigma = max(sqrt(variance), _SMALLEST_SIGMA)
         proposals = Scales.common(Fraction(scale))
         return cls(proposals, 1 / sigma, sigma / scale, lambda _: variance)
 
-    def part(self, where: Where) -> Variances:
-        """Return the variances of some elements."""
-        if not isinstance(self.slope, np.ndarray):
-            return self
-        shift = self.shift[where] if isinstance(self.shift, np.ndarray) else self.shift
-        return Variances(
-            self.proposals.part(where),
-            self.slope[where],
-            shift,
-            moved(self.exact, where),
-        )
 
-
-def variance_of_each(values: Floats, fractions: Sequence[Fraction] | None) -> Variances:
-    """Use one variance per element: positive floats below 2**107, shape ``(n,)``."""
-    sigma = np.maximum(np.sqrt(values), _SMALLEST_SIGMA)
-    scale = np.floor(sigma) + 1.0
-    proposals = scale_of_each(scale, None)
-    if fractions is not None:
-        return Variances(proposals, 1 / sigma, sigma / scale, fractions.__getitem__)
-    return Variances(
-        proposals, 1 / sigma, sigma / scale, lambda i: Fraction(float(values[i]))
-    )
-
-
-def discrete_gaussian(count: int, variances: Variances, stream: Stream) -> Ints:
+def discrete_gaussian(
+    count: int, variances: Variances | PerElement, stream: Stream
+) -> Ints:
     """Return exact discrete Gaussian draws, shape ``(count,)``.
 
     P(X = x) is proportional to ``exp(-x**2 / (2 * variance))``: Laplace proposals kept
     by the coin of Canonne, Kamath and Steinke (2020), Algorithm 3.
     """
-    if isinstance(variances.slope, float):
-        return fill_in_order(
-            count,
-            _GAUSSIAN_CHANCE,
-            CHUNK,
-            lambda out, _: _gaussian_chunk(out, variances, stream),
-        )
+    if isinstance(variances, PerElement):
 
-    def attempt(out: Ints, where: Where) -> Ints:
-        here = variances.part(where)
+        def chunk(out: Ints, where: Where) -> Ints:
+            return _gaussian_chunk(out, variances.variances(where), stream)
 
-        def chunk(part_out: Ints, part: Where) -> Ints:
-            return _gaussian_chunk(part_out, here.part(part), stream)
-
-        return in_chunks(out, CHUNK, chunk)
-
-    return fill_accepted(count, attempt)
+        return fill_accepted(count, lambda o, w: in_chunks(o, w, CHUNK, chunk))
+    return fill_in_order(
+        count,
+        _GAUSSIAN_CHANCE,
+        CHUNK,
+        lambda out, _: _gaussian_chunk(out, variances, stream),
+    )
 
 
 def _gaussian_chunk(out: Ints, variances: Variances, stream: Stream) -> Ints:
@@ -303,8 +287,8 @@ def _gaussian_chunk(out: Ints, variances: Variances, stream: Stream) -> Ints:
     gap *= 0.5
 
     def exact(i: int) -> Fraction:
-        variance, scale = variances.exact(i), proposals.exact(i)
-        return (abs(int(value[i])) - variance / scale) ** 2 / (2 * variance)
+        scale = int(proposals.exact(i))
+        return coin_exponent(abs(int(value[i])), variances.exact(i), scale)
 
     kept = below_exp(stream.words(len(out)), gap, exact, stream)
     return np.flatnonzero(~kept)

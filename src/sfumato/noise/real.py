@@ -116,7 +116,6 @@ def _round(
 def _gaussian_steps(places: Places, plan: GridPlan, stream: Stream) -> Floats:
     words, size, read = _half_normals(len(places.rest), stream)
     steps, unsure = _round(words, size, places, plan)
-    unsure[list(read)] = True
     for i in np.flatnonzero(unsure).tolist():
         uniform = read.get(i) or LazyUniform(stream, int(words[i]) >> 1, 63)
         steps[i] = _exact_step(uniform, int(words[i]), places.exact(i), plan)

@@ -163,6 +163,7 @@ class Table:
         first: Bucket of ``thresholds[0]``.
         thresholds: ``floor(2**64 * P(bucket <= first + i))``, ascending.
         cells: Bucket of each 16-bit prefix of U, or `OPEN`.
+        below: How many thresholds lie below each cell.
         unsure: A word whose first 16 bits, as a coin, may reject outside open cells
             is at or above this one.
     """
@@ -172,6 +173,7 @@ class Table:
     first: int
     thresholds: Words
     cells: NDArray[np.int16]
+    below: NDArray[np.int32]
     unsure: np.uint64
 
 
@@ -181,7 +183,8 @@ def table(law: Law) -> Table:
     bits = law.bucket_bits()
     first, thresholds = _thresholds(law, bits)
     steps = np.bincount((thresholds >> np.uint64(48)).view(np.int64), minlength=_CELLS)
-    cells = first + np.cumsum(steps)
+    up_to = np.cumsum(steps)
+    cells = first + up_to
     cells[steps > 0] = OPEN
     sure = 0
     if bits:
@@ -192,9 +195,9 @@ def table(law: Law) -> Table:
             cells[np.abs(cells) > furthest] = OPEN
         rate = law.exponent((int(furthest) + 1) * size, size)
         sure = exp_bounds(rate.numerator, rate.denominator, 16)[0]
-    return Table(
-        law, bits, first, thresholds, cells.astype(np.int16), np.uint64(sure << 48)
-    )
+    below = (up_to - steps).astype(np.int32)
+    marks = cells.astype(np.int16)
+    return Table(law, bits, first, thresholds, marks, below, np.uint64(sure << 48))
 
 
 class _PerThread(threading.local):
@@ -284,7 +287,7 @@ def _resolve(made: Table, prefixes: NDArray[np.uint16], stream: Stream) -> Ints:
     """Return the buckets of uniforms of which 16 bits are known."""
     words = prefixes.astype(np.uint64) << np.uint64(48)
     words |= stream.words(len(words)) >> np.uint64(16)
-    rank = np.searchsorted(made.thresholds, words, side="right")
+    rank = _rank(made, prefixes, words)
     tied = made.thresholds[np.maximum(rank, 1) - 1] == words
     tied |= rank == len(made.thresholds)
     buckets = rank + made.first
@@ -292,6 +295,19 @@ def _resolve(made: Table, prefixes: NDArray[np.uint16], stream: Stream) -> Ints:
         uniform = LazyUniform(stream, int(words[i]), 64)
         buckets[i] = _fitting(locate(made.law, made.bits, uniform), made.bits)
     return buckets
+
+
+def _rank(made: Table, prefixes: NDArray[np.uint16], words: Words) -> Ints:
+    """Return how many thresholds lie at or below each word.
+
+    Most open cells hold one threshold: one comparison settles it; the rest is searched.
+    """
+    last = len(made.thresholds) - 1
+    rank = made.below[prefixes].astype(np.int64)
+    rank += made.thresholds[np.minimum(rank, last)] <= words
+    more = np.flatnonzero(made.thresholds[np.minimum(rank, last)] <= words)
+    rank[more] = np.searchsorted(made.thresholds, words[more], side="right")
+    return rank
 
 
 def _fitting(bucket: int, bits: int) -> int:

@@ -22,6 +22,7 @@ __all__ = [
     "bound",
     "grid",
     "sensitivity",
+    "squared_sensitivity",
 ]
 
 
@@ -123,6 +124,21 @@ def sensitivity(aggregate: Aggregate, unit: Rows, *, groups: int) -> int:
     if groups == 1 and isinstance(aggregate, SumValues):
         return max(aggregate.last, 0) - min(aggregate.first, 0)
     return 2 * bound(aggregate)
+
+
+def squared_sensitivity(aggregate: Aggregate, unit: Rows, *, groups: int) -> int:
+    """Return the square of the largest L2 change between neighbouring tables.
+
+    A row lies in at most one cell. Under replace-one the two rows lie in one cell, where
+    their contributions differ by at most the L1 sensitivity of one group, or in two,
+    where the squares of their sizes add up; the larger of both counts.
+    """
+    if unit.neighbours == "add_remove":
+        return bound(aggregate) ** 2
+    if isinstance(aggregate, Bins):
+        return 2
+    same = sensitivity(aggregate, unit, groups=1) ** 2
+    return same if groups == 1 else max(same, 2 * bound(aggregate) ** 2)
 
 
 def grid(column: Number | Boolean) -> tuple[int, int]:

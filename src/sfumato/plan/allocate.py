@@ -1,31 +1,33 @@
-"""Which parts share their noise, and how the ε of one request is split over steps.
+"""Which parts share their noise, and how the loss of one request is split over steps.
 
 Minimise the weighted variance of the figures. A step of one part has geometric noise of
 variance 2(Δ/ε)². A step of d parts has joint noise of variance (d+1)(d+2)/3 · (rows·b/ε)²
 in each (`KNorm`). With losses L of the steps at ε = 1 and shares εᵢ, the sum Σ Lᵢ/εᵢ² under
 Σ εᵢ = ε is least for ``εᵢ ∝ Lᵢ^(1/3)`` and equals ``(Σ Lᵢ^(1/3))³/ε²`` (Lagrange; Cormode et
 al., ICDE 2012), so the best arrangement has the least Σ Lᵢ^(1/3).
+
+Under a budget of ρ each part has Gaussian noise of variance Δ²/2ρ of its own (joint draws
+gain nothing there) and a share ``ρᵢ ∝ √wᵢ·Δᵢ``.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from fractions import Fraction
 from itertools import accumulate
-from typing import TypeAlias, assert_never
+from typing import TypeAlias
 
-from sfumato.account import Epsilon, Geometric, KNorm
+from sfumato.account import GDP, ZCDP, Epsilon, Gaussian, Geometric, KNorm, Loss
 from sfumato.declare.query import Query
 from sfumato.declare.unit import Rows
 from sfumato.plan.aggregate import (
     Aggregate,
     Bins,
-    CentredSum,
-    SumValues,
     bound,
     sensitivity,
+    squared_sensitivity,
 )
-from sfumato.plan.record import ByCount, ByRatio, Direct, PublicSize, Recipe, Step
+from sfumato.plan.record import Recipe, Step
+from sfumato.plan.weigh import weights
 
 __all__ = ["arrange"]
 
@@ -33,7 +35,7 @@ _Class: TypeAlias = "tuple[float, tuple[int, ...]]"  # loss at ε = 1, parts
 
 
 def arrange(
-    total: Epsilon,
+    total: Loss,
     aggregates: Sequence[Aggregate],
     recipes: Sequence[Recipe],
     query: Query,
@@ -45,15 +47,17 @@ def arrange(
     Parts that a row changes together are tried in joint steps: sorted by importance
     (weight times bound²), the best cut into runs is found by dynamic programming.
     """
+    worth = weights(aggregates, recipes, query)
+    if not isinstance(total, Epsilon):
+        return _gaussian_steps(total, aggregates, worth, unit, groups)
     rows = 2 if unit.neighbours == "replace_one" else 1
-    weights = _weights(aggregates, recipes, query)
     alone: list[_Class] = [
         (2 * w * sensitivity(a, unit, groups=groups) ** 2, (i,))
-        for i, (a, w) in enumerate(zip(aggregates, weights, strict=True))
+        for i, (a, w) in enumerate(zip(aggregates, worth, strict=True))
     ]
     joint = [
         (w * (rows * bound(a)) ** 2, i)
-        for i, (a, w) in enumerate(zip(aggregates, weights, strict=True))
+        for i, (a, w) in enumerate(zip(aggregates, worth, strict=True))
         if not isinstance(a, Bins)
     ]
     bins = [c for c, a in zip(alone, aggregates, strict=True) if isinstance(a, Bins)]
@@ -71,23 +75,50 @@ def arrange(
     )
 
 
+def _gaussian_steps(
+    total: ZCDP | GDP,
+    aggregates: Sequence[Aggregate],
+    worth: Sequence[float],
+    unit: Rows,
+    groups: int,
+) -> tuple[Step, ...]:
+    squares = [squared_sensitivity(a, unit, groups=groups) for a in aggregates]
+    roots = [
+        round((w * q) ** 0.5 * 2**40) or 1 for w, q in zip(worth, squares, strict=True)
+    ]
+    shares: tuple[ZCDP | GDP, ...] = total.split(roots) if roots else ()
+    return tuple(
+        Step((i,), Gaussian(square, share, law="whole", squared=True))
+        for i, (square, share) in enumerate(zip(squares, shares, strict=True))
+    )
+
+
 def _best_runs(
     joint: Sequence[tuple[float, int]], alone: Sequence[_Class]
 ) -> list[_Class]:
     """Cut the sorted parts into runs of least total cube-root loss."""
     sums = [0.0, *accumulate(q for q, _ in joint)]
-    best: list[tuple[float, list[_Class]]] = [(0.0, [])]
+
+    def loss(start: int, end: int) -> float:
+        d = end - start
+        if d == 1:
+            return alone[joint[start][1]][0]
+        return (d + 1) * (d + 2) / 3 * (sums[end] - sums[start])
+
+    least, cuts = [0.0], [0]
     for end in range(1, len(joint) + 1):
-        options = []
-        for start in range(end):
-            parts = tuple(sorted(i for _, i in joint[start:end]))
-            d = len(parts)
-            loss = (d + 1) * (d + 2) / 3 * (sums[end] - sums[start])
-            chosen = alone[parts[0]] if d == 1 else (loss, parts)
-            before, classes = best[start]
-            options.append((before + chosen[0] ** (1 / 3), [*classes, chosen]))
-        best.append(min(options, key=lambda o: o[0]))
-    return best[-1][1]
+        costs = [least[s] + loss(s, end) ** (1 / 3) for s in range(end)]
+        cut = min(range(end), key=costs.__getitem__)
+        least.append(costs[cut])
+        cuts.append(cut)
+    classes: list[_Class] = []
+    end = len(joint)
+    while end:
+        start = cuts[end]
+        parts = tuple(sorted(i for _, i in joint[start:end]))
+        classes.append((loss(start, end), parts))
+        end = start
+    return classes
 
 
 def _costs(total: Epsilon, classes: Sequence[_Class]) -> tuple[Epsilon, ...]:
@@ -115,49 +146,3 @@ def _step(
         change = sensitivity(aggregates[parts[0]], unit, groups=groups)
         return Step(parts, Geometric(change, cost))
     return Step(parts, KNorm([bound(aggregates[i]) for i in parts], cost, rows=rows))
-
-
-def _weights(
-    aggregates: Sequence[Aggregate], recipes: Sequence[Recipe], query: Query
-) -> list[float]:
-    """Return how much one unit of squared noise on each part matters.
-
-    Errors of different figures are made comparable as *rows*: an error of one row in a
-    count weighs as much as one row's full range in a sum or mean. The place of a mean
-    between its bounds is private, so the count below it gets the weight of a uniform
-    prior: 1/12.
-    """
-    weights = [Fraction(0)] * len(aggregates)
-    for statistic, recipe in zip(query.statistics, recipes, strict=True):
-        for part, squared in _influence(recipe, aggregates):
-            weights[part] += statistic.weight * squared
-    smallest = min((w for w in weights if w), default=Fraction(1))
-    return [float(max(w, smallest / 2**20)) for w in weights]
-
-
-def _influence(
-    recipe: Recipe, aggregates: Sequence[Aggregate]
-) -> list[tuple[int, Fraction]]:
-    """Return, per part, the squared error in rows that one unit of its noise causes."""
-    match recipe:
-        case PublicSize():
-            return []
-        case Direct(part):
-            aggregate = aggregates[part]
-            if isinstance(aggregate, SumValues):
-                return [(part, Fraction(1, bound(aggregate) ** 2))]
-            return [(part, Fraction(1))]
-        case ByRatio(total, count):
-            pair = [(total, Fraction(1, 4 * bound(aggregates[total]) ** 2))]
-            return pair if count is None else [*pair, (count, Fraction(1, 12))]
-        case ByCount(total, count):
-            centred = aggregates[total]
-            assert isinstance(centred, CentredSum)  # noqa: S101  lower.py pairs them so
-            largest = max(abs(centred.first), abs(centred.last))
-            middle = Fraction(centred.first + centred.last, 2)
-            pair = [(total, Fraction(1, 4 * largest**2))]
-            if count is None:
-                return pair
-            return [*pair, (count, (middle / largest) ** 2)]
-        case _:
-            assert_never(recipe)

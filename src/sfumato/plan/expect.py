@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import exp, sqrt
+from math import exp, hypot, pi, sqrt
+from statistics import NormalDist
 from typing import assert_never, final
 
-from sfumato.account import Coordinate
+from sfumato.account import Coordinate, Gaussian
 from sfumato.account.joint import pair_error, pair_mean
 from sfumato.plan.aggregate import CentredSum
 from sfumato.plan.record import ByCount, ByRatio, Direct, Plan, PublicSize, Recipe
@@ -103,8 +104,12 @@ def _pair(
         a, b = (law.unit * f for law, f in zip(laws, factors, strict=True))  # type: ignore[union-attr]
         d = laws[0].dimension
         return pair_mean(a, b, d), pair_error(a, b, d, confidence)
+    deviations = [sqrt(law.variance) * f for law, f in zip(laws, factors, strict=True)]
+    if isinstance(laws[0], Gaussian):
+        sigma = hypot(*deviations)
+        return sigma * sqrt(2 / pi), sigma * NormalDist().inv_cdf((1 + confidence) / 2)
     # Two independent terms: Laplace of the same variances.
-    a, b = (sqrt(law.variance / 2) * f for law, f in zip(laws, factors, strict=True))
+    a, b = (d / sqrt(2) for d in deviations)
     return _two_laplace_mean(a, b), two_laplace_error(a, b, confidence)
 
 

@@ -6,7 +6,7 @@ from itertools import product
 from math import prod
 from typing import assert_never
 
-from sfumato.account import Epsilon
+from sfumato.account import GDP, ZCDP, Epsilon, Loss
 from sfumato.amount import Amount
 from sfumato.declare.query import Count, Histogram, Mean, Query, Statistic, Sum
 from sfumato.declare.schema import Boolean, Category, Integer, Key, Number, Real, Schema
@@ -31,18 +31,25 @@ _MOST_CELLS = 1_000_000
 
 
 def make_plan(
-    query: Query, schema: Schema, epsilon: Amount | Epsilon, *, dataset: str = "table"
+    query: Query, schema: Schema, loss: Amount | Loss, *, dataset: str = "table"
 ) -> Plan:
     """Check a question against a table and decide what to measure at which cost.
 
-    Pure: reads no rows and draws no noise. The cost is exactly `epsilon`, or zero when
+    Pure: reads no rows and draws no noise. The cost is exactly `loss`, or zero when
     every figure is the public number of rows.
 
+    Args:
+        query: The question.
+        schema: The public facts.
+        loss: What to spend: a pure ε (a number counts as one), or a ρ, which buys
+            Gaussian noise.
+        dataset: Whose budget pays.
+
     Raises:
-        DeclarationError: The question does not fit the schema, or ε is not usable.
-            Nothing was spent.
+        DeclarationError: The question does not fit the schema, or the loss is not
+            usable. Nothing was spent.
     """
-    total = Epsilon(epsilon)
+    total = loss if isinstance(loss, ZCDP | GDP) else Epsilon(loss)
     check_query(query, schema)
     keys = [_keys(schema, k) for k in query.keys]
     needs = _Needs(query, schema)
@@ -61,7 +68,7 @@ def make_plan(
     groups = tuple(product(*keys))
     steps = arrange(total, needs.aggregates, recipes, query, schema.unit, len(groups))
     parts = tuple(map(Part, needs.aggregates, cells))
-    return Plan(dataset, schema, query, parts, steps, recipes, groups)
+    return Plan(dataset, schema, query, parts, steps, recipes, groups, total.measure)
 
 
 class _Needs:

@@ -8,7 +8,19 @@ from functools import reduce
 from operator import add
 from typing import TypeAlias, final
 
-from sfumato.account import Coordinate, Epsilon, Geometric, KNorm
+from sfumato.account import (
+    GDP,
+    ZCDP,
+    Coordinate,
+    Epsilon,
+    Gaussian,
+    Geometric,
+    KNorm,
+    Loss,
+    Measure,
+    charge,
+    describe,
+)
 from sfumato.declare.query import Query, Statistic
 from sfumato.declare.schema import Key, Schema
 from sfumato.plan.aggregate import Aggregate
@@ -25,6 +37,9 @@ __all__ = [
     "Step",
 ]
 
+_NOTHING: dict[Measure, Loss] = {
+    kind.measure: kind.from_units(0) for kind in (Epsilon, ZCDP, GDP)
+}
 Group: TypeAlias = "tuple[Key, ...]"
 
 
@@ -48,13 +63,13 @@ class Step:
     """Parts that are protected together, and the mechanism that does it.
 
     Attributes:
-        parts: Places in ``plan.parts``. One part has geometric noise; several share
-            the joint noise of one mechanism, drawn afresh for each group.
+        parts: Places in ``plan.parts``. One part has geometric or Gaussian noise;
+            several share joint noise, drawn afresh for each group.
         mechanism: Noise and charge, for all parts and cells jointly.
     """
 
     parts: tuple[int, ...]
-    mechanism: Geometric | KNorm
+    mechanism: Geometric | KNorm | Gaussian
 
 
 @final
@@ -106,6 +121,7 @@ class Plan:
         steps: The measurements: every part belongs to exactly one.
         recipes: For each statistic of the query, how it follows from the parts.
         groups: The group cells, in the declared order; ``((),)`` without grouping.
+        measure: The currency of the charges.
     """
 
     dataset: str
@@ -115,22 +131,25 @@ class Plan:
     steps: tuple[Step, ...]
     recipes: tuple[Recipe, ...]
     groups: tuple[Group, ...]
+    measure: Measure = "epsilon"
 
     @property
-    def cost(self) -> Epsilon:
+    def cost(self) -> Loss:
         """Total charge: derived from the steps, never stored beside them."""
-        return reduce(
-            add, (s.mechanism.cost for s in self.steps), Epsilon.from_units(0)
-        )
+        return reduce(add, (self.charge(s) for s in self.steps), _NOTHING[self.measure])
+
+    def charge(self, step: Step) -> Loss:
+        """Return what a step costs in the plan's currency."""
+        return charge(step.mechanism, self.measure)
 
     def step_of(self, part: int) -> Step:
         """Return the step that measures a part."""
         return next(s for s in self.steps if part in s.parts)
 
-    def noise_of(self, part: int) -> Geometric | Coordinate:
+    def noise_of(self, part: int) -> Geometric | Coordinate | Gaussian:
         """Return the law of the noise on each integer of a part."""
         step = self.step_of(part)
-        if isinstance(step.mechanism, Geometric):
+        if not isinstance(step.mechanism, KNorm):
             return step.mechanism
         return step.mechanism.coordinate(step.parts.index(part))
 
@@ -138,6 +157,17 @@ class Plan:
     def digest(self) -> str:
         """A hash of everything above: what a receipt says it paid for."""
         return hashlib.sha256(repr(self).encode()).hexdigest()
+
+    @property
+    def descriptor(self) -> dict[str, object]:
+        """What the ledger keeps for later reports: the mechanisms, exactly."""
+        unit = self.schema.unit
+        return {
+            "version": 1,
+            "unit": "row",
+            "neighbours": unit.neighbours,
+            "mechanisms": [describe(step.mechanism) for step in self.steps],
+        }
 
     @property
     def answers(self) -> tuple[tuple[Statistic, Recipe], ...]:

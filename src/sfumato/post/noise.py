@@ -12,7 +12,7 @@ from math import ceil
 import numpy as np
 
 from sfumato import noise
-from sfumato.account import Geometric, KNorm
+from sfumato.account import Gaussian, Geometric, KNorm
 from sfumato.plan import Plan
 from sfumato.post.figures import Floats
 
@@ -20,13 +20,14 @@ __all__ = ["DRAWS", "noise_draws", "noise_error"]
 
 DRAWS = 8192  # standard error of a 2.5 % quantile's level: 0.17 %
 _MOST_LEVELS = 1 << 18
+_LATTICE = 1 << 40
 
 
 def noise_error(plan: Plan, part: int, confidence: float) -> float:
     """Return t with ``P(|noise| <= t) >= confidence``, in integers of the part."""
     step = plan.step_of(part)
-    if isinstance(step.mechanism, Geometric):
-        return float(step.mechanism.error(confidence))
+    if not isinstance(step.mechanism, KNorm):
+        return _law_error(step.mechanism, confidence)
     return _coordinate_error(step.mechanism, step.parts.index(part), confidence)
 
 
@@ -36,13 +37,34 @@ def noise_draws(plan: Plan, parts: tuple[int, ...]) -> list[Floats]:
     for step in plan.steps:
         if not set(step.parts) & set(parts):
             continue
-        if isinstance(step.mechanism, Geometric):
-            one = noise.discrete_laplace(step.mechanism.scale, DRAWS)
-            drawn[step.parts[0]] = one.astype(np.float64)
-        else:
+        if isinstance(step.mechanism, KNorm):
             rows = _box_draws(step.mechanism)
             drawn.update(zip(step.parts, rows, strict=True))
+        else:
+            drawn[step.parts[0]] = _law_draws(step.mechanism)
     return [drawn[p] for p in parts]
+
+
+@lru_cache(maxsize=256)
+def _law_error(mechanism: Geometric | Gaussian, confidence: float) -> float:
+    return float(mechanism.error(confidence))
+
+
+def _law_draws(mechanism: Geometric | Gaussian) -> Floats:
+    if mechanism.scale < _LATTICE:
+        if isinstance(mechanism, Geometric):
+            return noise.discrete_laplace(mechanism.scale, DRAWS).astype(np.float64)
+        if mechanism.law == "discrete":
+            whole = noise.discrete_gaussian(mechanism.variance, DRAWS)
+            return whole.astype(np.float64)
+    sigma = float(mechanism.scale)  # whole numbers are far finer than the noise
+    drawn: Floats
+    if isinstance(mechanism, Geometric):
+        drawn = np.floor(np.log(_uniforms() / _uniforms()) * sigma + 0.5)
+        return drawn
+    normal = np.sqrt(-2 * np.log(_uniforms())) * np.cos(2 * np.pi * _uniforms())
+    drawn = np.floor(normal * sigma + 0.5)
+    return drawn
 
 
 @lru_cache(maxsize=256)

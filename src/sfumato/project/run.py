@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import final
 
-from sfumato.account import Epsilon
+from sfumato.account import Epsilon, Loss
 from sfumato.errors import BudgetExceededError
 from sfumato.ledger import Ledger
 from sfumato.project.load import Asked, Project, total_cost
@@ -28,14 +28,14 @@ def budget_left(project: Project) -> Epsilon:
     return ledger.left
 
 
-def afford(releases: tuple[Asked, ...], left: Epsilon) -> None:
+def afford(releases: tuple[Asked, ...], left: Loss) -> None:
     """Refuse releases that cost more together than is left.
 
     Raises:
         BudgetExceededError: With both amounts. Nothing was spent.
     """
     cost = total_cost(releases)
-    if cost > left:
+    if not cost.fits(left):  # type: ignore[arg-type]
         raise BudgetExceededError(
             N_("the releases cost epsilon {cost} together, {left} is left"),
             hint=N_("lower their epsilon, or make only some of them: --only NAME"),
@@ -78,7 +78,7 @@ class Run:
         self._releases, self._lang = releases, lang
 
     @property
-    def left(self) -> Epsilon:
+    def left(self) -> Loss:
         """What can still be spent."""
         return self._session.left
 

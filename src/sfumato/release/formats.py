@@ -74,7 +74,7 @@ def _noises(noises: Iterable[Noise]) -> list[dict[str, Any]]:
             "law": n.law,
             "scale": n.scale,
             "step": n.step,
-            "epsilon": n.epsilon,
+            "loss": n.loss,
             "joint": n.joint,
         }
         for n in noises
@@ -84,6 +84,8 @@ def _noises(noises: Iterable[Noise]) -> list[dict[str, Any]]:
 def _claim(claim: Claim) -> dict[str, Any]:
     receipt = claim.receipt
     return {
+        "measure": claim.measure,
+        "loss": claim.loss,
         "epsilon": claim.epsilon,
         "delta": claim.delta,
         "unit": claim.unit,

@@ -127,6 +127,13 @@ def _is_amount(value: Any, where: str) -> str:
     return str(value)
 
 
+def _is_loss(value: Any, where: str) -> str:
+    """Read a loss: a number, or a number and a δ: ``0.1 + delta 0.000001``."""
+    for part in _is_text(value, where).split(" + delta "):
+        _is_amount(part, where)
+    return str(value)
+
+
 def _is_kind(value: Any, where: str) -> str:
     if value not in get_args(Kind):
         raise _wrong(N_("{where} is not a statistic that this sfumato knows"), where)
@@ -199,7 +206,7 @@ _noise = _record(
         "law": _is_text,
         "scale": _is_amount,
         "step": _is_number,
-        "epsilon": _is_amount,
+        "loss": _is_loss,
         "joint": _is_whole,
     },
 )
@@ -224,9 +231,9 @@ _receipt = _record(
     {
         "dataset": _is_text,
         "sequence": _is_whole,
-        "cost": _is_amount,
-        "spent": _is_amount,
-        "cap": _is_amount,
+        "cost": _is_loss,
+        "spent": _is_loss,
+        "cap": _is_loss,
         "plan": _is_text,
         "time": _is_text,
         "head": _is_text,
@@ -236,7 +243,9 @@ _receipt = _record(
 _claim = _record(
     Claim,
     {
-        "epsilon": _is_amount,
+        "measure": _is_text,
+        "loss": _is_loss,
+        "epsilon": _or_none(_is_amount),
         "delta": _is_amount,
         "unit": _is_text,
         "neighbours": _is_text,
@@ -250,7 +259,7 @@ _measurement = _record(
     Measurement,
     {
         "name": _is_text,
-        "sensitivity": _is_whole,
+        "sensitivity": _is_number,
         "noise": _noise,
         "values": _is_list(_is_whole),
     },

@@ -27,19 +27,21 @@ class Noise:
     """The law of one noise term, in the unit of the figure.
 
     Attributes:
-        law: ``"geometric"`` (two-sided, on integers, on its own) or ``"k_norm"`` (drawn
-            jointly with other measurements, uniform in a box of random size).
-        scale: Its scale, as an exact fraction or decimal text, in grid steps: worst
-            change over ε.
+        law: ``"geometric"`` (two-sided, on integers, on its own), ``"k_norm"`` (drawn
+            jointly with other measurements, uniform in a box of random size),
+            ``"discrete_gaussian"`` or ``"gaussian"`` (rounded to whole numbers).
+        scale: Its scale in grid steps, as an exact fraction or decimal text: worst
+            change over ε, or the standard deviation of a Gaussian.
         step: Size of one grid step in the figure's unit.
-        epsilon: Its charge, as exact decimal text; shared by all that are joint.
+        loss: Its charge in the budget's currency, as exact decimal text; shared by all
+            that are joint.
         joint: How many measurements share the noise and its charge; 1 when alone.
     """
 
     law: str
     scale: str
     step: float
-    epsilon: str
+    loss: str
     joint: int = 1
 
 
@@ -107,7 +109,7 @@ class Receipt:
     Attributes:
         dataset: Whose budget paid.
         sequence: Number of the debit in its ledger, from 1.
-        cost: What was paid, as exact decimal text of ε.
+        cost: What was paid, as exact decimal text in the budget's currency.
         spent: All that is spent after this debit.
         cap: The budget.
         plan: Digest of the plan it paid for.
@@ -131,8 +133,11 @@ class Claim:
     """What is promised, in full: nothing prints ε without these terms.
 
     Attributes:
-        epsilon: Loss of this release, exact decimal text.
-        delta: ``"0"``: the guarantee is pure.
+        measure: Currency of the budget: ``"epsilon"`` (pure ε), ``"zcdp"`` (ρ) or
+            ``"gdp"`` (ρ of Gaussian noise only).
+        loss: Loss of this release in that currency, exact decimal text.
+        epsilon: The ε that holds at `delta`; none where the budget names no δ.
+        delta: The δ, exact decimal text; ``"0"`` when the guarantee is pure.
         unit: The protected unit: ``"row"``.
         neighbours: ``"add_remove"`` or ``"replace_one"``.
         size: The public number of rows under replace-one; else none.
@@ -140,7 +145,9 @@ class Claim:
         private: False only for releases made with a test seed: NOT PRIVATE.
     """
 
-    epsilon: str
+    measure: str
+    loss: str
+    epsilon: str | None
     delta: str
     unit: str
     neighbours: str
@@ -156,13 +163,14 @@ class Measurement:
 
     Attributes:
         name: What was measured, such as ``"centred_sum(Glucose)"``.
-        sensitivity: Largest L1 change of the vector between neighbours, in steps.
+        sensitivity: Largest change of the vector between neighbours, in steps: in L1,
+            for Gaussian noise in L2.
         noise: Law, scale, step size and charge.
         values: One integer per group (and bin), in the order of the figures.
     """
 
     name: str
-    sensitivity: int
+    sensitivity: float
     noise: Noise
     values: tuple[int, ...]
 

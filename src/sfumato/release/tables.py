@@ -77,13 +77,15 @@ def _about_figures(
         "noise_law": [_join(n.law for n in f.noise) for f in figures],
         "noise_scale": [_join(n.scale for n in f.noise) for f in figures],
         "noise_step": [_join(_number(n.step) for n in f.noise) for f in figures],
-        "noise_epsilon": [_join(n.epsilon for n in f.noise) for f in figures],
+        "noise_loss": [_join(n.loss for n in f.noise) for f in figures],
     }
 
 
 def _about_release(release: Release) -> dict[str, list[Cell]]:
     claim = release.claim
     same: dict[str, Cell] = {
+        "measure": claim.measure,
+        "loss": claim.loss,
         "epsilon": claim.epsilon,
         "delta": claim.delta,
         "protected_unit": claim.unit,

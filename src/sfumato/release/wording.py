@@ -33,6 +33,8 @@ _NEIGHBOURS = {
 _LAWS = {
     "geometric": N_("two-sided geometric"),
     "k_norm": N_("joint noise of {joint} measurements"),
+    "discrete_gaussian": N_("discrete Gaussian"),
+    "gaussian": N_("Gaussian, rounded to whole numbers"),
 }
 
 _LONG = 1e15  # from here on, scientific notation reads better
@@ -194,7 +196,7 @@ def promise(claim: Claim, say: Say) -> str:
         N_(
             "ε = {epsilon}, δ = {delta}; protected unit: {unit}; neighbours: {neighbours}"
         ),
-        epsilon=claim.epsilon,
+        epsilon=claim.epsilon or claim.loss,
         delta=claim.delta,
         unit=unit_words(claim, say),
         neighbours=neighbour_words(claim, say),

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, exp, expm1, floor, log10, sqrt
+from math import ceil, exp, expm1, sqrt
 
 from sfumato.account import PICO, Epsilon, odds
+from sfumato.account.meaning import upper_percent
 from sfumato.amount import exact
 from sfumato.release.record import Noise, Receipt
 
 __all__ = ["Budget", "Risk", "budget", "deviation", "risk", "scale_words"]
 
 _THOUSAND = 1000
-_DIGITS = 3  # significant digits of a belief
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,20 +52,14 @@ def risk(epsilon: str) -> Risk:
         (62, ('1%', '1.64%'), 50)
     """
     meaning = odds(Epsilon.from_units(_units(epsilon)))
-    beliefs = ((_percent(a), _percent(b)) for a, b in meaning.certainty)
+    beliefs = (
+        (f"{upper_percent(a)}%", f"{upper_percent(b)}%") for a, b in meaning.certainty
+    )
     return Risk(epsilon, meaning.of_100_with, tuple(beliefs))
 
 
 def _units(amount: str) -> int:
     return ceil((exact(amount) or 0) * PICO)
-
-
-def _percent(share: float) -> str:
-    """Render a share in per cent, rounded up: it is an upper bound."""
-    percent = 100 * share
-    digits = max(0, _DIGITS - 1 - floor(log10(percent)))
-    step = 10.0**digits
-    return f"{ceil(round(percent * step, 6)) / step:g}%"
 
 
 def budget(receipt: Receipt) -> Budget:

@@ -80,7 +80,7 @@ class Step:
 
     name: str
     law: str
-    sensitivity: int
+    sensitivity: str
     step: str
     scale: str
     deviation: str
@@ -132,9 +132,9 @@ def view(release: Release, say: Say) -> View:
         unit=unit_words(claim, say),
         neighbours=neighbour_words(claim, say),
         relation=claim.neighbours,
-        epsilon=claim.epsilon,
+        epsilon=claim.epsilon or claim.loss,
         delta=claim.delta,
-        risk=risk(claim.epsilon),
+        risk=risk(claim.epsilon or claim.loss),
         total=risk(receipt.spent),
         cap=risk(receipt.cap),
         budget=budget(receipt),
@@ -210,11 +210,11 @@ def _steps(measurements: Sequence[Measurement], say: Say) -> tuple[Step, ...]:
         step = Step(
             visible(measured.name),
             law_words(noise, say),
-            measured.sensitivity,
+            f"{measured.sensitivity:g}",
             f"{noise.step:g}",
             scale_words(noise),
             deviation(noise),
-            noise.epsilon,
+            noise.loss,
             shown,
             len(measured.values) - len(shown),
         )

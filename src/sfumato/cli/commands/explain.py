@@ -7,7 +7,7 @@ from typing import Any
 import click
 
 from sfumato.account import Epsilon, Geometric, odds
-from sfumato.account.meaning import Odds
+from sfumato.account.meaning import Odds, upper_percent
 from sfumato.cli.command import Argument, Command
 from sfumato.cli.meaning import cost_words
 from sfumato.cli.options import as_json, echo_json
@@ -48,7 +48,9 @@ def _words(known: Odds) -> list[str]:
     )
     lines += ["", say(N_("How far a belief about a person can rise:"))]
     heads = [say(N_("before")), say(N_("after, at most"))]
-    beliefs = [[_percent(b), _percent(a)] for b, a in known.certainty]
+    beliefs = [
+        [f"{upper_percent(b)} %", f"{upper_percent(a)} %"] for b, a in known.certainty
+    ]
     lines += table(heads, beliefs, right=(0, 1))
     lines += [
         "",
@@ -81,10 +83,6 @@ def _noise(epsilon: Epsilon) -> list[str]:
         "",
     ]
     return table(heads, rows, right=(0, 1, 2, 3))
-
-
-def _percent(share: float) -> str:
-    return f"{100 * share:.3g} %"
 
 
 def _data(known: Odds) -> dict[str, Any]:

@@ -1,0 +1,59 @@
+"""How much the noise on each measurement matters for the figures that were asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import assert_never
+
+from sfumato.declare.query import Query
+from sfumato.plan.aggregate import Aggregate, CentredSum, SumValues, bound
+from sfumato.plan.record import ByCount, ByRatio, Direct, PublicSize, Recipe
+
+__all__ = ["weights"]
+
+
+def weights(
+    aggregates: Sequence[Aggregate], recipes: Sequence[Recipe], query: Query
+) -> list[float]:
+    """Return how much one unit of squared noise on each part matters.
+
+    Errors of different figures are made comparable as *rows*: an error of one row in a
+    count weighs as much as one row's full range in a sum or mean. The place of a mean
+    between its bounds is private, so the count below it gets the weight of a uniform
+    prior: 1/12.
+    """
+    weights = [Fraction(0)] * len(aggregates)
+    for statistic, recipe in zip(query.statistics, recipes, strict=True):
+        for part, squared in _influence(recipe, aggregates):
+            weights[part] += statistic.weight * squared
+    smallest = min((w for w in weights if w), default=Fraction(1))
+    return [float(max(w, smallest / 2**20)) for w in weights]
+
+
+def _influence(
+    recipe: Recipe, aggregates: Sequence[Aggregate]
+) -> list[tuple[int, Fraction]]:
+    """Return, per part, the squared error in rows that one unit of its noise causes."""
+    match recipe:
+        case PublicSize():
+            return []
+        case Direct(part):
+            aggregate = aggregates[part]
+            if isinstance(aggregate, SumValues):
+                return [(part, Fraction(1, bound(aggregate) ** 2))]
+            return [(part, Fraction(1))]
+        case ByRatio(total, count):
+            pair = [(total, Fraction(1, 4 * bound(aggregates[total]) ** 2))]
+            return pair if count is None else [*pair, (count, Fraction(1, 12))]
+        case ByCount(total, count):
+            centred = aggregates[total]
+            assert isinstance(centred, CentredSum)  # noqa: S101  lower.py pairs them so
+            largest = max(abs(centred.first), abs(centred.last))
+            middle = Fraction(centred.first + centred.last, 2)
+            pair = [(total, Fraction(1, 4 * largest**2))]
+            if count is None:
+                return pair
+            return [*pair, (count, (middle / largest) ** 2)]
+        case _:
+            assert_never(recipe)
