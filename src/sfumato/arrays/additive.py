@@ -12,7 +12,13 @@ import numpy as np
 from sfumato import noise
 from sfumato.account import Epsilon, Geometric, Laplace
 from sfumato.amount import Amount, exact
-from sfumato.arrays.container import Numbers, add_integers, like, read_numbers
+from sfumato.arrays.container import (
+    Numbers,
+    add_integers,
+    holds_floats,
+    like,
+    read_numbers,
+)
 from sfumato.errors import ArgumentError
 from sfumato.noise.exact import rounded_laplace
 from sfumato.words import N_
@@ -22,6 +28,7 @@ __all__ = ["geometric", "laplace"]
 Value = TypeVar("Value")
 Law = TypeVar("Law", Laplace, Geometric)
 _SMALL = Fraction(2**40)  # far below it no draw comes near 64 bits
+_FINEST, _COARSEST = Fraction(1, 2**10), Fraction(2**30)  # scales on a grid of step 1
 
 
 def laplace(
@@ -71,8 +78,9 @@ def laplace(
     if type(raw) is float and isfinite(raw):
         return cast("Value", noise.rounded_laplace(raw, mechanism.scale))
     numbers = read_numbers(value)
-    if numbers.dtype.kind == "f":
-        wide = np.asarray(numbers, np.float64)
+    if holds_floats(numbers):
+        mixed = numbers.dtype == object  # a list is read number by number, exactly
+        wide = numbers.tolist() if mixed else np.asarray(numbers, np.float64)
         return like(value, np.asarray(noise.rounded_laplace(wide, mechanism.scale)))
     # An integer stays outside the float: floor(x + 1/2 + bL) = x + floor(1/2 + bL).
     return add_integers(value, numbers, _whole_laplace(mechanism.scale, numbers.shape))
@@ -115,11 +123,13 @@ def geometric(
     if type(raw) is int:
         return cast("Value", raw + noise.discrete_laplace(mechanism.scale))
     numbers = read_numbers(value)
-    if numbers.dtype.kind == "f":
+    if holds_floats(numbers):
         raise ArgumentError(
             N_("geometric noise is for integers, got {kind}"),
             hint=N_("use sf.laplace for real values, or round them to integers first"),
-            kind=numbers.dtype,
+            kind=np.result_type(np.float64)
+            if numbers.dtype == object
+            else numbers.dtype,
         )
     scale, shape = mechanism.scale, numbers.shape
     if scale <= _SMALL:
@@ -130,7 +140,7 @@ def geometric(
 
 def _whole_laplace(scale: Fraction, shape: tuple[int, ...]) -> Numbers:
     """Draw ``floor(1/2 + bL)`` exactly, as Python integers where 64 bits may not do."""
-    if scale <= _SMALL:
+    if _FINEST <= scale < _COARSEST:
         steps = noise.rounded_laplace(np.zeros(shape), scale, grid=1)
         return steps.astype(np.int64)
     source = noise.default()
