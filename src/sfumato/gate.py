@@ -13,7 +13,7 @@ from operator import add
 from typing import TypeAlias
 
 from sfumato import noise
-from sfumato.account import Epsilon, KNorm
+from sfumato.account import KNorm
 from sfumato.declare.query import Count, Histogram, Statistic
 from sfumato.engine import Exact
 from sfumato.errors import SfumatoError
@@ -79,7 +79,7 @@ def release(
     Raises:
         SfumatoError: The receipt does not pay for this very plan.
     """
-    if Epsilon(receipt.cost) != plan.cost or receipt.plan != plan.digest:
+    if receipt.cost != str(plan.cost) or receipt.plan != plan.digest:
         raise SfumatoError(
             N_("the receipt does not pay for this plan"),
             hint=N_("release through a session; it debits and releases in one step"),

@@ -94,7 +94,7 @@ def test_the_debit_comes_first_and_stands():
         plan.release()
 
     assert "HIV" not in str(caught.value) and caught.value.__cause__ is None
-    assert caught.value.__suppress_context__
+    assert caught.value.__context__ is None
     assert str(desk.left) == "0.6"
 
 
@@ -343,3 +343,16 @@ def test_describe_and_repr_show_public_facts_only():
     for text in (desk.describe(), repr(desk), repr(desk.query().select(sf.count()))):
         assert "200" not in text and "120.0, 180" not in text
     assert "left 1" in desk.describe()
+
+
+def test_a_question_that_costs_nothing_is_answered():
+    """The public size alone is exact, free, and recorded at ε 0."""
+    fixed = sf.Schema(
+        dict(SCHEMA.columns), unit=sf.Rows(neighbours="replace_one", size=200)
+    )
+    desk = session(schema=fixed)
+
+    answer = desk.query().select(sf.count()).release("0.5")
+
+    assert (answer["count"].estimate, answer.measurements) == (200, ())
+    assert answer.claim.epsilon == "0" and desk.spent.units == 0
