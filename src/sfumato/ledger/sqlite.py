@@ -128,7 +128,7 @@ class Ledger:
             changed = db.execute(
                 "UPDATE budget SET spent = spent + ?1"
                 " WHERE dataset = ?2 AND spent <= cap - ?1 AND cap >= ?1",
-                (min(cost.units, _LARGEST), self.dataset),
+                (min(cost.units, _LARGEST + 1), self.dataset),
             ).rowcount
             spent = self._spent(db)
             if changed != 1:
