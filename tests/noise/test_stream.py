@@ -72,6 +72,27 @@ def test_keys_are_dropped_on_time(monkeypatch):
     assert len(keys) - bulk == 3
 
 
+def test_one_key_serves_no_array_alone(monkeypatch):
+    """An array larger than 16 MiB takes several keys, and none serves more than that."""
+    served = []
+
+    class Counted:
+        def __init__(self):
+            served.append(0)
+
+        def read_into(self, out):
+            served[-1] += len(out)
+
+    monkeypatch.setattr(module, "_fresh_keystream", Counted)
+    monkeypatch.setattr(Stream, "rekey_bytes", 1 << 10)
+    stream = Stream()
+
+    for count in (100, 1000, 5, 128):
+        stream.words(count)
+
+    assert sum(served) == 8 * 1233 and max(served) == 1 << 10
+
+
 def test_aes_is_counter_mode_over_zeros():
     """The keystream is AES-256-CTR: NIST SP 800-38A, F.5.5, keystream of block 1."""
     key = bytes.fromhex(

@@ -153,12 +153,14 @@ class Stream:
         Args:
             out: Array of any unsigned integer type, any shape.
         """
-        size = out.nbytes
-        if size:
-            if self._left <= 0 or self._forks != _Epoch.forks:
-                self._rekey()
-            self._bulk.read_into(out.data.cast("B"))
-            self._left -= size
+        if out.nbytes:
+            whole = out.data.cast("B")
+            for start in range(0, out.nbytes, self.rekey_bytes):
+                part = whole[start : start + self.rekey_bytes]
+                if self._left < len(part) or self._forks != _Epoch.forks:
+                    self._rekey()
+                self._bulk.read_into(part)
+                self._left -= len(part)
         return out
 
     def words(self, count: int) -> Words:
