@@ -343,3 +343,10 @@ def test_large_values_are_not_clamped():
     found = rounded_laplace(big, 1)
     assert (np.abs(found - big.astype(float)) <= 2048).all()
     assert rounded_laplace(np.array([2**64 - 1], np.uint64), 1)[0] == 2.0**64
+
+
+def test_mixed_lists_with_numpy_scalars_are_total():
+    """numpy scalars beside integers are read as the numbers that they hold."""
+    noisy = rounded_laplace([1, np.float32("nan"), np.int8(3), 10**400], 1)
+
+    assert noisy.shape == (4,) and np.isfinite(noisy).all()
