@@ -3,6 +3,8 @@
 import copy
 import os
 import pickle
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -35,6 +37,30 @@ def test_a_fork_takes_a_new_key():
     assert not {theirs[i : i + 8] for i in range(0, 40, 8)} & {
         ours[i : i + 8] for i in range(0, 40, 8)
     }
+
+
+def test_a_fork_without_hooks_takes_a_new_key():
+    """A host program that forks in C, past Python's hooks, repeats no word either."""
+    script = """if True:
+        import ctypes, os
+        from sfumato.noise.stream import default
+        default().words(10), default().word()
+        reader, writer = os.pipe()
+        child = ctypes.PyDLL(None).fork()
+        stream = default()
+        words = stream.words(2).tobytes() + stream.word().to_bytes(8, "little")
+        if child == 0:
+            os.write(writer, words)
+            os._exit(0)
+        os.waitpid(child, 0)
+        print(os.read(reader, 24) == words)
+    """
+
+    ran = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+
+    assert ran.stdout.strip() == "False"
 
 
 def test_each_thread_has_its_own_stream():

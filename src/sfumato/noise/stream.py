@@ -90,11 +90,13 @@ class _Epoch:
     """A count of forks, and whether AES has ever failed in this process."""
 
     forks = 0
+    pid = os.getpid()
     aes_works = True
 
 
 def _after_fork() -> None:
     _Epoch.forks += 1
+    _Epoch.pid = os.getpid()
 
 
 if hasattr(os, "register_at_fork"):
@@ -235,6 +237,8 @@ _replacement: ContextVar[Stream | None] = ContextVar("replacement", default=None
 
 def default() -> Stream:
     """Return the stream of this thread, or the one that `replaced` put in its place."""
+    if os.getpid() != _Epoch.pid:  # forked by a library that runs no Python hooks
+        _after_fork()
     stream = _replacement.get()
     return _own.stream if stream is None else stream
 
