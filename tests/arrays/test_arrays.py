@@ -277,3 +277,29 @@ def test_narrow_floats_are_clamped_not_infinite(kind):
 
     assert noisy.dtype == kind and np.isfinite(noisy).all() and (noisy == top).any()
     assert np.isfinite([sf.laplace(value[0], float(top), 1) for _ in range(50)]).all()
+
+
+@pytest.mark.parametrize("method", ["permute_and_flip", "exponential"])
+def test_selection_is_as_sharp_as_was_paid_for(monkeypatch, method):
+    """The rate is ε/2Δ, and ε/Δ for scores that move one way (selection.md)."""
+    rates = []
+    monkeypatch.setattr(f"sfumato.noise.{method}", lambda _, rate: rates.append(rate))
+
+    sf.choose([1, 2], 3, "0.5", method=method)
+    sf.choose([1, 2], 3, "0.5", method=method, monotone=True)
+
+    assert rates == [Fraction(1, 12), Fraction(1, 6)]
+
+
+def test_a_threshold_costs_what_was_paid(monkeypatch):
+    """Δ/a + 2Δ/b = ε for the scales a and b of threshold and values (selection.md)."""
+    scales = []
+    monkeypatch.setattr(
+        "sfumato.noise.above_threshold", lambda *_, **laws: scales.append(laws)
+    )
+
+    sf.above_threshold([1, 2], 1, 3, "0.5")
+
+    (laws,) = scales
+    loss = 3 / laws["threshold_scale"] + 2 * 3 / laws["value_scale"]
+    assert loss == Fraction(1, 2)

@@ -4,6 +4,7 @@ import copy
 import itertools
 import json
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -321,6 +322,33 @@ def test_each_step_gets_its_own_noise(monkeypatch):
     joint, bins = (s.mechanism for s in plan.steps)
     assert asked == [(joint.bounds, joint.scale, joint.resolution), bins.scale]
     assert [m.values for m in answer.measurements] == [(110,), (121,), (37, 47)]
+
+
+def test_what_follows_the_noise_sees_noisy_integers_only(monkeypatch):
+    """Equal noisy integers give equal figures and intervals, whatever is behind them."""
+    asked = (
+        sf.mean("glucose"),
+        sf.sum("age"),
+        sf.count("glucose"),
+        sf.histogram("outcome"),
+    )
+    plan = session().query().select(*asked).plan("0.5").plan
+    receipt = Ledger(None, dataset="t", cap=sf.Epsilon("1")).debit(
+        plan.cost, plan=plan.digest
+    )
+
+    def released(truth, shift):
+        gate_noise = SimpleNamespace(
+            default=lambda: SimpleNamespace(secure=True),
+            discrete_laplace=lambda _, size: np.full(size, shift),
+            box_noise=lambda bounds, *_: (shift,) * len(bounds),
+        )
+        monkeypatch.setattr("sfumato.gate.noise", gate_noise)
+        exact = tuple((truth + i,) * p.cells for i, p in enumerate(plan.parts))
+        with seeded(1):  # for the bootstrap of the intervals
+            return release(plan, Secret(exact), receipt)
+
+    assert released(100, 7) == released(90, 17) == released(-900, 1007)
 
 
 def test_the_owner_sees_truth_and_nobody_else():
