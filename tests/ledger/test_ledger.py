@@ -182,9 +182,9 @@ def test_a_missing_folder_is_named(book, tmp_path):
     assert not (tmp_path / "no").exists()
 
 
-@pytest.mark.parametrize("cost", [Epsilon.from_units(0), Epsilon.from_units(-5)])
+@pytest.mark.parametrize("cost", [Epsilon.from_units(-1), Epsilon.from_units(-5)])
 def test_a_cost_that_is_no_loss_is_refused(book, cost):
-    """Zero and negative costs are no debits: a negative one would be a refund."""
+    """A negative cost would be a refund; zero records a release of public facts."""
     with pytest.raises(LedgerError, match="is not a loss"):
         book().debit(cost, plan="p")
 
