@@ -1,6 +1,7 @@
 """Opening a dataset: what is refused, when, and in which words."""
 
 import math
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -269,3 +270,17 @@ def test_what_the_owner_may_see(tmp_path):
         assert (g.rows, g.missing, g.below, g.above) == (6, 3, 0, 0)
         assert (x.rows, x.missing, x.below, x.above) == (6, 2, 1, 2)
         assert (x.declared, g.declared) == ("Integer", "Category")
+
+
+def test_no_cell_causes_a_warning():
+    """A cell beyond the doubles is clamped like any other, and nothing is said of it."""
+    cells = np.array([1, 2, np.finfo(np.longdouble).max], dtype=np.longdouble)
+    frame = pd.DataFrame({"x": cells})
+    plan = make_plan(
+        Query().select(total("x")), schema := Schema({"x": Integer(0, 9)}), 1
+    )
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with open_engine(Dataset(frame, schema=schema)) as engine:
+            assert engine.run(plan).unseal() == ((12,),)
