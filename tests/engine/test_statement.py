@@ -226,7 +226,7 @@ def test_any_number_of_histograms_is_one_statement(histograms):
     with open_engine(Dataset(rows, schema=schema)) as engine:
         found = engine.run(make_plan(query, schema, 1)).unseal()
 
-    wanted = [[int(i % 3 == bin) for bin in range(3)] for i in range(histograms)]
+    wanted = [[int(i % 3 == place) for place in range(3)] for i in range(histograms)]
     wanted[-1][0] += 1
     assert [list(cells) for cells in found] == wanted
 
