@@ -65,6 +65,7 @@ class Session:
             as this session.
         limits: Caps of an analyst or a project below the dataset's, charged by every
             release of this session.
+        anchor: Where the ledger's anchor lies; default beside the ledger.
 
     Raises:
         DeclarationError: The budget is not usable.
@@ -93,6 +94,7 @@ class Session:
         *,
         ledger: str | Path | None = None,
         limits: Sequence[Limit] = (),
+        anchor: str | Path | None = None,
     ) -> None:
         """Open the table and the ledger; spends nothing."""
         if not isinstance(dataset, Dataset):
@@ -105,7 +107,11 @@ class Session:
         self.dataset = dataset
         engine = open_engine(dataset)  # first: a wrong table leaves no ledger behind
         self._ledger: Ledger[Loss] = Ledger(
-            ledger, dataset=dataset.name, cap=whole.cap, limits=limits
+            ledger,
+            dataset=dataset.name,
+            cap=whole.cap,
+            limits=limits,
+            anchor=anchor,
         )
         self._desk = _Desk(dataset, engine, self._ledger, whole)
 

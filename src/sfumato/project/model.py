@@ -20,6 +20,8 @@ from pydantic import (
 )
 
 from sfumato.account import Epsilon
+from sfumato.account.loss import read_units
+from sfumato.account.rho import ZCDP, read_delta
 from sfumato.amount import exact
 from sfumato.declare import query, schema
 from sfumato.declare.unit import Rows
@@ -34,6 +36,7 @@ __all__ = [
     "ColumnTable",
     "DataTable",
     "IntegerColumn",
+    "LimitTable",
     "OutputTable",
     "ProjectFile",
     "RealColumn",
@@ -68,6 +71,30 @@ def _epsilon(value: object) -> Epsilon:
         hint=N_('write a decimal such as "0.5"'),
         value=shown(value),
     )
+
+
+def _rho(value: object) -> ZCDP:
+    plain = isinstance(value, str | int | Decimal) and not isinstance(value, bool)
+    return ZCDP.from_units(read_units("rho", value if plain else shown(value)))
+
+
+def _delta(value: object) -> str:
+    """Return δ as it was written, once it is known to be one."""
+    plain = isinstance(value, str | int | Decimal) and not isinstance(value, bool)
+    text = str(value) if plain else shown(value)
+    read_delta(text)
+    return text
+
+
+def _positive(value: object) -> Decimal | int:
+    number = exact(value) if isinstance(value, int | Decimal) else None
+    if number is None or number <= 0 or isinstance(value, bool):
+        raise DeclarationError(
+            N_("a finite number greater than 0 is needed, got {value}"),
+            hint=N_("write it without quotes, such as 2.5"),
+            value=shown(value),
+        )
+    return _number(value)
 
 
 def _confidence(value: object) -> float:
@@ -125,6 +152,17 @@ Keys: TypeAlias = Annotated[
 ]
 Loss: TypeAlias = Annotated[
     Any, PlainValidator(_epsilon), WithJsonSchema({"anyOf": [_TEXT, _NUMBER]})
+]
+Rho: TypeAlias = Annotated[
+    Any, PlainValidator(_rho), WithJsonSchema({"anyOf": [_TEXT, _NUMBER]})
+]
+Delta: TypeAlias = Annotated[
+    Any, PlainValidator(_delta), WithJsonSchema({"anyOf": [_TEXT, _NUMBER]})
+]
+Positive: TypeAlias = Annotated[
+    Any,
+    PlainValidator(_positive),
+    WithJsonSchema({"type": "number", "exclusiveMinimum": 0}),
 ]
 Share: TypeAlias = Annotated[
     Any,
@@ -192,15 +230,82 @@ class UnitTable(_Strict):
         return self
 
 
+class LimitTable(_Strict):
+    """What one analyst or project may spend of the budget."""
+
+    kind: Literal["analyst", "project"]
+    name: str = Field(min_length=1)
+    epsilon: Loss = Field(default=None, description="Cap, where the budget is in ε")
+    rho: Rho = Field(default=None, description="Cap, where the budget is in ρ")
+
+    @model_validator(mode="after")
+    def _fits(self) -> LimitTable:
+        _one_amount(self.epsilon, self.rho)
+        return self
+
+
 class BudgetTable(_Strict):
     """What all releases together may cost."""
 
-    epsilon: Loss = Field(description="The whole budget of the dataset, for ever")
+    epsilon: Loss = Field(
+        default=None, description="The whole budget of the dataset, for ever"
+    )
+    rho: Rho = Field(
+        default=None, description="Instead of epsilon: the whole budget as ρ of zCDP"
+    )
+    delta: Delta = Field(default=None, description="δ beside epsilon, such as 1e-6")
+    gaussian_only: bool = Field(
+        default=False, description="Account exactly for Gaussian noise; no other"
+    )
+    threshold_delta: Delta = Field(
+        default=None, description="Part of δ kept for answers that may fail"
+    )
+    split: Literal["equal", "weighted", "geometric", "optimal"] | None = Field(
+        default=None, description="Shares what is left over among the other releases"
+    )
+    ratio: Share = Field(default=None, description="Of split geometric; default 0.8")
+    limits: list[LimitTable] = Field(default_factory=list)
     ledger: str | None = Field(
         default=None,
         min_length=1,
-        description="Path of the ledger; default: the project's name with .ledger",
+        description="Path of the ledger, or postgresql://…; default: the project's "
+        "name with .ledger",
     )
+    anchor: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Path of the ledger's anchor; default: beside the ledger",
+    )
+
+    @model_validator(mode="after")
+    def _fits(self) -> BudgetTable:
+        _one_amount(self.epsilon, self.rho)
+        if self.rho is not None and (self.delta or self.threshold_delta) is not None:
+            raise DeclarationError(
+                N_("delta goes with epsilon, not with rho"),
+                hint=N_("remove it: a budget in rho has no delta"),
+            )
+        if self.threshold_delta is not None and self.delta is None:
+            raise DeclarationError(
+                N_("threshold_delta is a part of delta, which is missing"),
+                hint=N_('write delta = "1e-6" too, or remove threshold_delta'),
+            )
+        if self.ratio is not None and self.split != "geometric":
+            raise DeclarationError(
+                N_("ratio goes with a geometric split only"),
+                hint=N_('write split = "geometric", or remove ratio'),
+            )
+        return self
+
+
+def _one_amount(epsilon: object, rho: object) -> None:
+    if (epsilon is None) == (rho is None):
+        fact = N_("either epsilon or rho must be given")
+        if epsilon is not None:
+            fact = N_("epsilon and rho are both given")
+        raise DeclarationError(
+            fact, hint=N_('write epsilon = "0.5" or rho = "0.01", one of them')
+        )
 
 
 class _ColumnTable(_Strict):
@@ -304,6 +409,10 @@ class StatisticTable(_Strict):
         default=None, description="Increasing, public edges"
     )
     weight: Number = Field(default=1, description="Importance when epsilon is split")
+    target: Positive = Field(
+        default=None,
+        description="The error wished, in the figure's unit, for sfumato advise",
+    )
     name: str | None = Field(
         default=None, min_length=1, description="Name of the figure"
     )
@@ -342,7 +451,11 @@ class ReleaseTable(_Strict):
 
     name: str = Field(min_length=1, description="Short name, for --only")
     title: Title | None = Field(default=None, description="Title in the report")
-    epsilon: Loss = Field(description="What this release costs")
+    epsilon: Loss = Field(default=None, description="What this release costs")
+    rho: Rho = Field(default=None, description="What it costs, of a budget in ρ")
+    weight: Positive = Field(
+        default=None, description="Its share where budget.split is weighted or optimal"
+    )
     statistics: list[StatisticTable] = Field(min_length=1)
     group_by: list[str] = Field(
         default_factory=list, description="Category or boolean columns"
@@ -351,6 +464,12 @@ class ReleaseTable(_Strict):
         default=None, description="Filter, such as: Age >= 30 and Outcome == 1"
     )
     confidence: Share = Field(default=0.95, description="Of every interval")
+
+    @model_validator(mode="after")
+    def _fits(self) -> ReleaseTable:
+        if self.epsilon is not None and self.rho is not None:
+            _one_amount(self.epsilon, self.rho)
+        return self
 
 
 class OutputTable(_Strict):

@@ -165,6 +165,8 @@ def _table(loc: tuple[int | str, ...]) -> type[BaseModel]:
             return _COLUMNS[str(tag)]
         case ("releases", _, "statistics", *_):
             return model.StatisticTable
+        case ("budget", "limits", *_):
+            return model.LimitTable
         case ("releases", *_):
             return model.ReleaseTable
         case (table, *_):
