@@ -389,6 +389,7 @@ def test_two_halves_cost_less_than_a_whole_under_approximate_dp():
         (sf.ZCDP(1), {}, "either epsilon or rho"),
         (sf.Epsilon(1), {"epsilon": 1, "rho": 1}, "either epsilon or rho"),
         (sf.ZCDP(1), {"rho": 0}, "rho must be greater than 0"),
+        (sf.ApproxDP("1", "1e-18"), {"epsilon": "1e-9"}, "less than 1e-12 of rho"),
     ],
 )
 def test_another_currency_is_refused(budget, ask, words):

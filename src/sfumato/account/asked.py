@@ -63,9 +63,15 @@ def _read(budget: Budget, epsilon: Amount | Loss | None, rho: Amount | None) -> 
         return loss
     spare = budget.cap.delta_units if isinstance(budget.cap, ZCDP) else 0
     delta = Fraction(budget.delta_units - spare, ATTO)
-    if isinstance(budget.cap, GDP):
-        return GDP.from_units(gaussian_rho(loss.value, delta))
-    return ZCDP.from_units(zcdp_rho(loss.value, delta))
+    gaussian = isinstance(budget.cap, GDP)
+    units = (gaussian_rho if gaussian else zcdp_rho)(loss.value, delta)
+    if not units:
+        raise DeclarationError(
+            N_("epsilon {epsilon} at this delta is less than 1e-12 of rho"),
+            hint=N_("such an answer would be noise only; write a larger epsilon"),
+            epsilon=loss,
+        )
+    return GDP.from_units(units) if gaussian else ZCDP.from_units(units)
 
 
 def told_delta(budget: Budget) -> str:

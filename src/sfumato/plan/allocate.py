@@ -17,7 +17,6 @@ from itertools import accumulate
 from typing import TypeAlias
 
 from sfumato.account import GDP, ZCDP, Epsilon, Gaussian, Geometric, KNorm, Loss
-from sfumato.account.gaussian import Law
 from sfumato.declare.query import Query
 from sfumato.declare.unit import Rows
 from sfumato.plan.aggregate import (
@@ -87,10 +86,9 @@ def _gaussian_steps(
     roots = [
         round((w * q) ** 0.5 * 2**40) or 1 for w, q in zip(worth, squares, strict=True)
     ]
-    law: Law = "whole" if isinstance(total, GDP) else "discrete"
     shares: tuple[ZCDP | GDP, ...] = total.split(roots) if roots else ()
     return tuple(
-        Step((i,), Gaussian(square, share, law=law, squared=True))
+        Step((i,), Gaussian(square, share, law="whole", squared=True))
         for i, (square, share) in enumerate(zip(squares, shares, strict=True))
     )
 
