@@ -35,6 +35,7 @@ from sfumato.gate import compare_for_owner, release
 from sfumato.ledger import Answered, Ledger, Limit
 from sfumato.plan import Expected, Plan, bound, expected_errors, make_plan
 from sfumato.release import OwnerComparison, Release, from_json
+from sfumato.spending import Spending, profile_of
 from sfumato.words import N_
 
 __all__ = ["Question", "Session", "SessionPlan"]
@@ -137,6 +138,29 @@ class Session:
     def ask(self, query: Query) -> Question:
         """Bind a `Query` that was built elsewhere."""
         return Question(self._desk, query)
+
+    def profile(self) -> Spending:
+        """Return the privacy profile of all that was spent: δ at an ε, ε at a δ.
+
+        A report, never a guard: valid only if the parameters of all questions were
+        fixed beforehand; see `sfumato.account.profile`. With blocks it is that of the
+        part that lost most. Reads no rows and costs nothing.
+
+        Raises:
+            LedgerError: The ledger cannot be read.
+
+        Examples:
+            >>> import sfumato as sf
+            >>> rows = {"x": [1, 0] * 100}
+            >>> schema = sf.Schema({"x": sf.Boolean()})
+            >>> import pandas
+            >>> data = sf.Dataset(pandas.DataFrame(rows), schema=schema, name="demo")
+            >>> session = sf.Session(data, budget=sf.ZCDP("0.1"))
+            >>> _ = session.query().select(sf.count()).release(rho="0.05")
+            >>> round(session.profile().epsilon("1e-6"), 3)
+            1.344
+        """
+        return profile_of(self._ledger.balances(), self._ledger.mechanisms())
 
     def describe(self) -> str:
         """Say what is public and what is left to spend; reads no rows."""

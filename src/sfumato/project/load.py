@@ -221,7 +221,9 @@ def _releases(
     file: model.ProjectFile, dataset: Dataset, budget: Budget, where: str
 ) -> tuple[Asked, ...]:
     wanted = [
-        Wanted(e.name, _query(e, dataset.schema, where), given(e, budget, where), e.weight)
+        Wanted(
+            e.name, _query(e, dataset.schema, where), given(e, budget, where), e.weight
+        )
         for e in file.releases
     ]
     losses = share_out(wanted, budget, file.budget, dataset.schema, where)
@@ -256,7 +258,9 @@ def _asked(
         loss=loss,
         plan=plan,
         confidence=entry.confidence,
-        targets=tuple(None if s.target is None else float(s.target) for s in entry.statistics),
+        targets=tuple(
+            None if s.target is None else float(s.target) for s in entry.statistics
+        ),
         shared=entry.epsilon is None and entry.rho is None,
     )
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import reduce
 from operator import add
-from typing import final
+from typing import Any, final
 
 from sfumato.account import (
     GDP,
@@ -116,10 +116,12 @@ def _check_settings(wanted: Sequence[Wanted], table: BudgetTable, file: str) -> 
 
 def _rest(wanted: Sequence[Wanted], budget: Budget, file: str) -> Loss:
     amounts = [w.given for w in wanted if w.given is not None]
-    given = reduce(add, amounts, _small(budget, 0))  # type: ignore[arg-type]
+    given = reduce(add, amounts, _small(budget, 0))
     if given.units >= budget.cap.units:
         raise ProjectError(
-            N_("{file}: budget.split: the amounts given, {given}, leave nothing of {cap}"),
+            N_(
+                "{file}: budget.split: the amounts given, {given}, leave nothing of {cap}"
+            ),
             hint=N_("give less to the releases that have an amount"),
             file=file,
             given=given,
@@ -129,7 +131,7 @@ def _rest(wanted: Sequence[Wanted], budget: Budget, file: str) -> Loss:
 
 
 def _split(
-    rest: Loss, wanted: Sequence[Wanted], table: BudgetTable, schema: Schema
+    rest: Any, wanted: Sequence[Wanted], table: BudgetTable, schema: Schema
 ) -> Sequence[Loss]:
     values = [w.weight if w.weight is not None else 1 for w in wanted]
     match table.split:
