@@ -158,7 +158,7 @@ class Session:
             >>> session = sf.Session(data, budget=sf.ZCDP("0.1"))
             >>> _ = session.query().select(sf.count()).release(rho="0.05")
             >>> round(session.profile().epsilon("1e-6"), 3)
-            1.344
+            1.368
         """
         return profile_of(self._ledger.balances(), self._ledger.mechanisms())
 

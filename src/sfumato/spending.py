@@ -86,16 +86,13 @@ def _entries(debit: Mechanisms) -> Iterator[dict[str, Any]]:
     if not debit.descriptor:
         yield _worst(debit.measure, debit.units, debit.delta_units)
         return
-    try:
-        found = json.loads(debit.descriptor)["mechanisms"]
-        if not isinstance(found, list) or not all(isinstance(e, dict) for e in found):
-            raise TypeError
-    except (ValueError, KeyError, TypeError):
+    found = json.loads(debit.descriptor).get("mechanisms")
+    if not isinstance(found, list) or not all(isinstance(e, dict) for e in found):
         raise LedgerError(
             N_("the descriptor of debit {debit} cannot be read"),
             hint=N_("it was written by another version of sfumato; use that one"),
             debit=debit.debit,
-        ) from None
+        )
     yield from found
 
 

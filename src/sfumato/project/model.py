@@ -7,26 +7,26 @@ words.
 
 from __future__ import annotations
 
-from decimal import Decimal
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    PlainValidator,
-    WithJsonSchema,
-    model_validator,
-)
+from pydantic import Field, model_validator
 
-from sfumato.account import Epsilon
-from sfumato.account.loss import read_units
-from sfumato.account.rho import ZCDP, read_delta
-from sfumato.amount import exact
 from sfumato.declare import query, schema
 from sfumato.declare.unit import Rows
 from sfumato.errors import DeclarationError
-from sfumato.project.place import shown
+from sfumato.project.value import (
+    Delta,
+    Keys,
+    Loss,
+    Number,
+    Numbers,
+    Positive,
+    Rho,
+    Share,
+    Strict,
+    Title,
+    Titles,
+)
 from sfumato.words import N_
 
 __all__ = [
@@ -49,150 +49,7 @@ __all__ = [
 KINDS = ("count", "mean", "sum", "histogram")
 
 
-def _number(value: object) -> Decimal | int:
-    if isinstance(value, int | Decimal) and not isinstance(value, bool):
-        return value
-    raise DeclarationError(
-        N_("a number is needed, got {value}"),
-        hint=N_("write it without quotes, such as 250 or 0.1"),
-        value=shown(value),
-    )
-
-
-def _numbers(value: object) -> list[Decimal | int]:
-    return list(map(_number, value if isinstance(value, list) else [value]))
-
-
-def _epsilon(value: object) -> Epsilon:
-    if isinstance(value, str | int | Decimal) and not isinstance(value, bool):
-        return Epsilon(value)
-    raise DeclarationError(
-        N_("epsilon must be a finite number greater than 0, got {value}"),
-        hint=N_('write a decimal such as "0.5"'),
-        value=shown(value),
-    )
-
-
-def _rho(value: object) -> ZCDP:
-    plain = isinstance(value, str | int | Decimal) and not isinstance(value, bool)
-    return ZCDP.from_units(read_units("rho", value if plain else shown(value)))
-
-
-def _delta(value: object) -> str:
-    """Return δ as it was written, once it is known to be one."""
-    plain = isinstance(value, str | int | Decimal) and not isinstance(value, bool)
-    text = str(value) if plain else shown(value)
-    read_delta(text)
-    return text
-
-
-def _positive(value: object) -> Decimal | int:
-    number = exact(value) if isinstance(value, int | Decimal) else None
-    if number is None or number <= 0 or isinstance(value, bool):
-        raise DeclarationError(
-            N_("a finite number greater than 0 is needed, got {value}"),
-            hint=N_("write it without quotes, such as 2.5"),
-            value=shown(value),
-        )
-    return _number(value)
-
-
-def _confidence(value: object) -> float:
-    number = exact(value) if isinstance(value, int | Decimal) else None
-    if number is not None and 0 < number < 1:
-        return float(number)
-    raise DeclarationError(
-        N_("confidence must lie between 0 and 1, got {value}"),
-        hint=N_("write 0.95 for intervals that hold 95 times in 100"),
-        value=shown(value),
-    )
-
-
-def _keys(value: object) -> list[Any]:
-    several = value if isinstance(value, list) else [value]
-    for key in several:
-        if not isinstance(key, str | int | Decimal) or isinstance(key, bool):
-            raise DeclarationError(
-                N_("a key is a text or a whole number, got {value}"),
-                hint=N_('write, for example, ["F", "M"] or [0, 1]'),
-                value=shown(key),
-            )
-    return several
-
-
-def _titles(value: object) -> Titles:
-    if isinstance(value, str):
-        return Titles(en=value, zh=value)
-    if isinstance(value, dict):
-        known = {k: v for k, v in value.items() if k in ("en", "zh")}
-        if known and known == value and all(isinstance(v, str) for v in known.values()):
-            return Titles(**{"en": known.get("zh"), "zh": known.get("en"), **known})
-    raise DeclarationError(
-        N_("a title is a text, or one text per language, got {value}"),
-        hint=N_('write title = "…" or title = {{ en = "…", zh = "…" }}'),
-        value=shown(value),
-    )
-
-
-_NUMBER = {"type": "number"}
-_TEXT = {"type": "string"}
-
-
-def _or_list(*kinds: dict[str, Any]) -> dict[str, Any]:
-    one = {"anyOf": list(kinds)} if len(kinds) > 1 else kinds[0]
-    return {"anyOf": [*kinds, {"type": "array", "items": one}]}
-
-
-Number: TypeAlias = Annotated[Any, PlainValidator(_number), WithJsonSchema(_NUMBER)]
-Numbers: TypeAlias = Annotated[
-    Any, PlainValidator(_numbers), WithJsonSchema(_or_list(_NUMBER))
-]
-Keys: TypeAlias = Annotated[
-    Any, PlainValidator(_keys), WithJsonSchema(_or_list(_TEXT, {"type": "integer"}))
-]
-Loss: TypeAlias = Annotated[
-    Any, PlainValidator(_epsilon), WithJsonSchema({"anyOf": [_TEXT, _NUMBER]})
-]
-Rho: TypeAlias = Annotated[
-    Any, PlainValidator(_rho), WithJsonSchema({"anyOf": [_TEXT, _NUMBER]})
-]
-Delta: TypeAlias = Annotated[
-    Any, PlainValidator(_delta), WithJsonSchema({"anyOf": [_TEXT, _NUMBER]})
-]
-Positive: TypeAlias = Annotated[
-    Any,
-    PlainValidator(_positive),
-    WithJsonSchema({"type": "number", "exclusiveMinimum": 0}),
-]
-Share: TypeAlias = Annotated[
-    Any,
-    PlainValidator(_confidence),
-    WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}),
-]
-_TITLES = {
-    "type": "object",
-    "properties": {"en": _TEXT, "zh": _TEXT},
-    "additionalProperties": False,
-}
-Title: TypeAlias = Annotated[
-    Any, PlainValidator(_titles), WithJsonSchema({"anyOf": [_TEXT, _TITLES]})
-]
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(
-        extra="forbid", strict=True, frozen=True, allow_inf_nan=False
-    )
-
-
-class Titles(_Strict):
-    """A text in each language."""
-
-    en: str
-    zh: str
-
-
-class DataTable(_Strict):
+class DataTable(Strict):
     """Where the table is and how it is written."""
 
     source: str = Field(
@@ -212,7 +69,7 @@ class DataTable(_Strict):
     )
 
 
-class UnitTable(_Strict):
+class UnitTable(Strict):
     """Whom the guarantee protects."""
 
     neighbours: Literal["add_remove", "replace_one"] = "add_remove"
@@ -230,7 +87,7 @@ class UnitTable(_Strict):
         return self
 
 
-class LimitTable(_Strict):
+class LimitTable(Strict):
     """What one analyst or project may spend of the budget."""
 
     kind: Literal["analyst", "project"]
@@ -244,7 +101,7 @@ class LimitTable(_Strict):
         return self
 
 
-class BudgetTable(_Strict):
+class BudgetTable(Strict):
     """What all releases together may cost."""
 
     epsilon: Loss = Field(
@@ -308,7 +165,7 @@ def _one_amount(epsilon: object, rho: object) -> None:
         )
 
 
-class _ColumnTable(_Strict):
+class _ColumnTable(Strict):
     """A declared column."""
 
     def declared(self) -> schema.Column:
@@ -396,7 +253,7 @@ ColumnTable: TypeAlias = Annotated[
 ]
 
 
-class StatisticTable(_Strict):
+class StatisticTable(Strict):
     """One statistic: exactly one of count, mean, sum and histogram."""
 
     count: Literal[True] | str | None = Field(
@@ -446,7 +303,7 @@ class StatisticTable(_Strict):
         return self
 
 
-class ReleaseTable(_Strict):
+class ReleaseTable(Strict):
     """One release: a question and what it may cost."""
 
     name: str = Field(min_length=1, description="Short name, for --only")
@@ -472,7 +329,7 @@ class ReleaseTable(_Strict):
         return self
 
 
-class OutputTable(_Strict):
+class OutputTable(Strict):
     """What is written, and where."""
 
     folder: str = Field(default="results", min_length=1)
@@ -481,7 +338,7 @@ class OutputTable(_Strict):
     )
 
 
-class ProjectFile(_Strict):
+class ProjectFile(Strict):
     """A sfumato project file."""
 
     title: Title | None = Field(default=None, description="Title of the report")

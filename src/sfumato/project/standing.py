@@ -122,10 +122,11 @@ def _budgets(project: Project) -> dict[tuple[str, str], Balance]:
 
 
 def _left(cap: Any, balance: Balance | None) -> Loss:
+    whole_: Loss = cap
     if balance is None:
-        return cap
+        return whole_
     units = balance.cap - balance.spent
     if isinstance(cap, ZCDP):
         return ZCDP.from_units(units, balance.delta_cap - balance.delta_spent)
-    rest: Loss = type(cap).from_units(units)
-    return rest
+    left: Loss = type(cap).from_units(units)
+    return left
