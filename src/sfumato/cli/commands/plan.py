@@ -9,6 +9,7 @@ import click
 
 from sfumato.account import Gaussian, KNorm
 from sfumato.cli.command import Command
+from sfumato.cli.figures import figure_names, figure_units
 from sfumato.cli.meaning import unit_words
 from sfumato.cli.money import (
     loss_data,
@@ -24,8 +25,6 @@ from sfumato.errors import BudgetExceededError
 from sfumato.plan import Expected, Part, Plan, Step, bound, expected_errors
 from sfumato.project import Asked, Project, load, total_cost
 from sfumato.project.standing import Standing, afford, standing
-from sfumato.release import Figure
-from sfumato.release.wording import name_words
 from sfumato.words import N_
 
 __all__ = ["command"]
@@ -82,7 +81,7 @@ def _release(asked: Asked, rows: int) -> list[str]:
     body = [
         [name, str(cells), number(e.mean_absolute), number(e.error), unit]
         for name, e, cells, unit in zip(
-            _names(plan), found, _cells(plan), _units(plan), strict=True
+            figure_names(plan), found, _cells(plan), figure_units(plan), strict=True
         )
     ]
     return [
@@ -92,17 +91,6 @@ def _release(asked: Asked, rows: int) -> list[str]:
         *table(heads, body, right=(1, 2, 3)),
         "",
         *_noise(plan),
-    ]
-
-
-def _names(plan: Plan) -> list[str]:
-    """Name the figures as a release will."""
-    return [
-        name_words(
-            Figure(s.name, type(s).__name__.lower(), s.column, {}, 0, 0, 0),  # type: ignore[arg-type]
-            say,
-        )
-        for s in plan.query.statistics
     ]
 
 
@@ -116,15 +104,6 @@ def _cells(plan: Plan) -> list[int]:
             each = len(edges) - 1 if edges else len(getattr(column, "values", ()))
         found.append(len(plan.groups) * each)
     return found
-
-
-def _units(plan: Plan) -> list[str]:
-    return [
-        getattr(plan.schema[s.column], "unit", "")
-        if s.column and type(s).__name__ in ("Mean", "Sum")
-        else say(N_("rows"))
-        for s in plan.query.statistics
-    ]
 
 
 def _noise(plan: Plan) -> list[str]:
@@ -195,7 +174,9 @@ def _release_data(asked: Asked, rows: int, delta: str) -> dict[str, Any]:
         **loss_data(plan.cost, delta),
         "figures": [
             _figure_data(e, cells, unit)
-            for e, cells, unit in zip(found, _cells(plan), _units(plan), strict=True)
+            for e, cells, unit in zip(
+                found, _cells(plan), figure_units(plan), strict=True
+            )
         ],
         "steps": [
             {
