@@ -98,18 +98,27 @@ def _best_runs(
 ) -> list[_Class]:
     """Cut the sorted parts into runs of least total cube-root loss."""
     sums = [0.0, *accumulate(q for q, _ in joint)]
-    best: list[tuple[float, list[_Class]]] = [(0.0, [])]
+
+    def loss(start: int, end: int) -> float:
+        d = end - start
+        if d == 1:
+            return alone[joint[start][1]][0]
+        return (d + 1) * (d + 2) / 3 * (sums[end] - sums[start])
+
+    least, cuts = [0.0], [0]
     for end in range(1, len(joint) + 1):
-        options = []
-        for start in range(end):
-            parts = tuple(sorted(i for _, i in joint[start:end]))
-            d = len(parts)
-            loss = (d + 1) * (d + 2) / 3 * (sums[end] - sums[start])
-            chosen = alone[parts[0]] if d == 1 else (loss, parts)
-            before, classes = best[start]
-            options.append((before + chosen[0] ** (1 / 3), [*classes, chosen]))
-        best.append(min(options, key=lambda o: o[0]))
-    return best[-1][1]
+        costs = [least[s] + loss(s, end) ** (1 / 3) for s in range(end)]
+        cut = min(range(end), key=costs.__getitem__)
+        least.append(costs[cut])
+        cuts.append(cut)
+    classes: list[_Class] = []
+    end = len(joint)
+    while end:
+        start = cuts[end]
+        parts = tuple(sorted(i for _, i in joint[start:end]))
+        classes.append((loss(start, end), parts))
+        end = start
+    return classes
 
 
 def _costs(total: Epsilon, classes: Sequence[_Class]) -> tuple[Epsilon, ...]:
