@@ -93,7 +93,7 @@ def test_spending_needs_a_yes(refused, desk):
     """Without a terminal to ask, --yes must be given; no ledger is begun."""
     desk.project()
 
-    assert "this spends epsilon 0.75 of 1 left" in refused("run", "project.toml")
+    assert "this spends ε 0.75 of ε 1 left" in refused("run", "project.toml")
 
 
 @pytest.mark.parametrize(

@@ -61,6 +61,6 @@ def test_the_demonstration_is_what_it_says():
 
     assert str(project.budget) == "0.5"
     assert [len(a.query.statistics) for a in project.releases] == [8, 2, 1]
-    assert sum(a.epsilon.units for a in project.releases) == project.budget.units
+    assert sum(a.loss.units for a in project.releases) == project.budget.units
     for name in ("Glucose", "BloodPressure", "SkinThickness", "Insulin", "BMI"):
         assert project.dataset.schema[name].missing == (0.0,)

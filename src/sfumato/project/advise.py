@@ -190,10 +190,10 @@ def _errors_of_total(
 ) -> tuple[tuple[float, ...], ...]:
     total = _total(project.budget, epsilon)
     paying = [a for a in project.releases if a.plan.cost.units]
-    shares = total.split([a.plan.cost.units for a in paying]) if paying else ()
-    by_name: dict[str, Loss] = {
-        a.name: share for a, share in zip(paying, shares, strict=True)
-    }
+    by_name: dict[str, Loss] = {}
+    if paying:
+        shares: tuple[Loss, ...] = total.split([a.plan.cost.units for a in paying])
+        by_name = {a.name: share for a, share in zip(paying, shares, strict=True)}
     return tuple(
         errors_at(project, a, by_name.get(a.name, a.loss), rows)
         for a in project.releases

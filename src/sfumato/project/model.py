@@ -21,6 +21,7 @@ from sfumato.project.value import (
     Number,
     Numbers,
     Positive,
+    Ratio,
     Rho,
     Share,
     Strict,
@@ -120,7 +121,7 @@ class BudgetTable(Strict):
     split: Literal["equal", "weighted", "geometric", "optimal"] | None = Field(
         default=None, description="Shares what is left over among the other releases"
     )
-    ratio: Share = Field(default=None, description="Of split geometric; default 0.8")
+    ratio: Ratio = Field(default=None, description="Of split geometric; default 0.8")
     limits: list[LimitTable] = Field(default_factory=list)
     ledger: str | None = Field(
         default=None,

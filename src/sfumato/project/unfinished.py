@@ -24,7 +24,7 @@ from sfumato.ledger import export
 from sfumato.ledger.chain import canonical
 from sfumato.project.load import Asked, Project
 from sfumato.release.files import write
-from sfumato.words import N_
+from sfumato.words import LANGUAGES, N_
 
 __all__ = [
     "FILE",
@@ -131,7 +131,8 @@ def read(folder: Path) -> Unfinished:
         if said["schema_version"] == _VERSION:
             texts = [_text(said[key]) for key in _TEXTS]
             plans = [(_text(r["name"]), _text(r["plan"])) for r in said["releases"]]
-            return Unfinished(texts[0], texts[1], tuple(plans))
+            if plans and texts[1] in LANGUAGES:
+                return Unfinished(texts[0], texts[1], tuple(plans))
     except FileNotFoundError:
         raise ProjectError(
             N_("there is no unfinished run in {folder}"),

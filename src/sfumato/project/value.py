@@ -22,6 +22,7 @@ __all__ = [
     "Number",
     "Numbers",
     "Positive",
+    "Ratio",
     "Rho",
     "Share",
     "Strict",
@@ -104,6 +105,18 @@ def _confidence(value: object) -> float:
     )
 
 
+def _ratio(value: object) -> Decimal | int | str:
+    plain = isinstance(value, str | int | Decimal) and not isinstance(value, bool)
+    number = exact(value) if plain else None
+    if number is None or not 0 < number < 1:
+        raise DeclarationError(
+            N_("ratio must lie between 0 and 1, got {value}"),
+            hint=N_('write a decimal such as "0.8"'),
+            value=shown(value),
+        )
+    return value  # type: ignore[return-value]  # one of these, as was just seen
+
+
 def _keys(value: object) -> list[Any]:
     several = value if isinstance(value, list) else [value]
     for key in several:
@@ -164,6 +177,9 @@ Share: TypeAlias = Annotated[
     Any,
     PlainValidator(_confidence),
     WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}),
+]
+Ratio: TypeAlias = Annotated[
+    Any, PlainValidator(_ratio), WithJsonSchema({"anyOf": [_TEXT, _NUMBER]})
 ]
 _TITLES = {
     "type": "object",
