@@ -108,7 +108,7 @@ def test_what_does_not_fit_is_refused_with_the_sufficient_total(
 ):
     """The total is the smallest: with it as budget the advice is given."""
     desk.project(good)
-    words = ("advise", "project.toml", "--target", "mean_Glucose=3")
+    words = ("advise", "project.toml", "--target", "mean_Glucose=1.6")
 
     line = refused(*words)
 

@@ -52,14 +52,15 @@ def test_a_mistyped_option_is_no_epsilon(refused):
 def test_the_wording_sets_one_share_beside_the_other(run):
     """62 of 100 against 50 of 100, in both languages."""
     english = " ".join(run("explain", "0.5").stdout.split())
-    chinese = run("explain", "0.5", "--lang", "zh").stdout.replace("\n", "")
+    chinese = run("explain", "0.5", "--lang", "zh").stdout
+    chinese = "".join(chinese.split())
 
     assert (
         "for about 62 of 100 people whether their data were used, against 50 of 100"
         in (english)
     )
-    assert "每 100 人中也只能对约 62 人" in chinese
-    assert "100 人中对 50 人" in chinese
+    assert "每100人中也只能对约62人" in chinese
+    assert "100人中对50人" in chinese
 
 
 def test_deployments_are_those_of_the_account_with_their_units(run):

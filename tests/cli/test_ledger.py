@@ -67,7 +67,7 @@ def test_show_keeps_to_the_last(run, spent):
     assert data["debits"] == 2
 
 
-def test_blocks_are_shown_with_what_all_share(run, desk):
+def test_blocks_are_shown_with_what_all_share(run):
     """What was spent on all rows is spent on every block."""
     blocks = Blocks("quarter", ("q1", "q2"))
     ledger = Ledger("b.ledger", dataset="d", cap=Epsilon("1"), blocks=blocks)
@@ -182,7 +182,7 @@ def test_what_is_no_release_is_refused(refused, spent, text):
     )
 
 
-def test_every_fault_of_a_tampered_ledger_is_told(run, spent, desk):
+def test_every_fault_of_a_tampered_ledger_is_told(run, spent):
     """A refund with its trigger put back: balance and hash are both named."""
     spent()
     db = sqlite3.connect("project.ledger")
@@ -334,7 +334,7 @@ def test_an_unknown_data_set_is_refused(refused, spent):
     assert "the ledger has no data set 'smal'; it has 'small'" in line
 
 
-def test_a_session_has_the_same_profile(desk, run, spent):
+def test_a_session_has_the_same_profile():
     """`Session.profile` reads the descriptors of its own ledger, in memory too."""
     import pandas
 
@@ -350,7 +350,7 @@ def test_a_session_has_the_same_profile(desk, run, spent):
         assert session.profile().mechanisms == 1
 
 
-def test_export_can_be_checked_by_a_stranger(run, desk, spent):
+def test_export_can_be_checked_by_a_stranger(run, spent):
     """The program in docs/ledger.md accepts the lines; to a file or printed."""
     spent()
     printed = run("ledger", "export", "project.ledger").stdout
@@ -379,7 +379,7 @@ def test_export_overwrites_nothing_unasked_and_never_the_ledger(refused, spent, 
     assert "cannot be written" in refused(*words, "no/such/folder")
 
 
-def test_reconcile_raises_what_a_restored_backup_forgot(run, refused, desk):
+def test_reconcile_raises_what_a_restored_backup_forgot(run, refused):
     """Refused until an operator answers for it by name; then spent is spent."""
     cap, half = Epsilon("1"), Epsilon("0.5")
     Ledger("x.ledger", dataset="d", cap=cap).debit(Epsilon("0.1"), plan="p")
@@ -453,7 +453,7 @@ def test_a_plan_opens_no_budget(run, desk, good):
     assert show("project.ledger").entries == entries
 
 
-def test_a_lost_ledger_is_no_new_budget(run, refused, desk, spent):
+def test_a_lost_ledger_is_no_new_budget(refused, spent):
     """With its anchor left behind, plan refuses to say that all is left."""
     spent()
     gc.collect()

@@ -1,10 +1,15 @@
 """A run that stopped half-way goes on: nothing paid twice, nothing told twice."""
 
 import json
+import os
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+import sfumato
 from sfumato.errors import EngineError
 from sfumato.ledger import Ledger, show
 from sfumato.session import SessionPlan
@@ -248,3 +253,62 @@ def test_an_engine_that_fails_can_be_resumed(run, desk, good, monkeypatch):
 
     assert run(*AGAIN).exit_code == 0
     assert debits() == 2
+
+
+KILLED = """
+import os, signal
+from sfumato.cli import cli
+from sfumato.project.outputs import Outputs
+from sfumato.session import SessionPlan
+
+def die(*_, **__):
+    os.kill(os.getpid(), signal.SIGKILL)
+
+{where} = die
+cli(["run", "project.toml", "--yes"])
+"""
+
+
+@pytest.mark.parametrize(
+    ("where", "spent", "free"),
+    [
+        ("Outputs.write", 2, True),
+        ("__import__('sfumato.session').session.release", 1, False),
+        ("__import__('sfumato.ledger').ledger.Ledger.answer", 1, False),
+        ("__import__('sfumato.ledger').ledger.Ledger.debit", 0, True),
+    ],
+)
+def test_a_killed_process_is_resumed(run, desk, good, where, spent, free):
+    """SIGKILL at each step: no charge is forgotten, no answer is paid for twice."""
+    desk.project(good.replace('"0.5"', '"0.1"'))
+    source = str(Path(sfumato.__file__).parent.parent)
+    killed = subprocess.run(
+        [sys.executable, "-c", KILLED.format(where=where)],
+        env={**os.environ, "PYTHONPATH": source},
+        capture_output=True,
+        check=False,
+    )
+    before = debits()
+
+    result = run(*AGAIN)
+
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    assert before == spent
+    assert result.exit_code == 0, result.stderr
+    assert debits() == (2 if free else 3)
+    assert ("that charge stands" in result.stderr) is not free
+    assert len(made()) == 2
+    assert run("ledger", "verify", "project.toml", "--receipt",
+               "results/release.json").exit_code == 0  # fmt: skip
+
+
+def test_a_run_that_is_still_going_on_is_not_resumed(refused, run, desk, stop):
+    """Two processes do not carry on with one run."""
+    fcntl = pytest.importorskip("fcntl")
+    desk.project()
+    stop()
+    run(*YES)
+    with Path("results/unfinished.json").open("rb") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+
+        assert "is still going on in another process" in refused(*AGAIN)

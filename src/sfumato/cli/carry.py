@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator, Sequence
+from contextlib import ExitStack
 from dataclasses import dataclass
 from typing import final
 
@@ -26,6 +27,7 @@ from sfumato.project.unfinished import (
     State,
     Unfinished,
     begin,
+    held,
     new_requests,
     read,
     requests,
@@ -80,34 +82,51 @@ def carry_out(
     All that can be refused is refused before the first debit. What was paid for is
     written even when a later release fails.
     """
-    record, asked = _begin(project, releases, outputs, manner)
-    check_source(project)
-    left = whole(project) if manner.in_memory else standing(project)
-    pay = due(asked)
-    afford(pay, left)
-    _tell_lost(asked)
-    if manner.ask and pay:
-        _confirm(total_cost(pay), left)
-    with outputs.ready():
+    with ExitStack() as stack:
+        if manner.resume:
+            stack.enter_context(held(outputs.folder))
+        record, asked = _begin(project, releases, outputs, manner)
+        check_source(project)
+        left = whole(project) if manner.in_memory else standing(project)
+        pay = due(asked)
+        afford(pay, left)
+        _tell_lost(asked)
+        if manner.ask and pay:
+            _confirm(total_cost(pay), left)
+        stack.enter_context(outputs.ready())
         run = Run(project, asked, lang=record.lang, in_memory=manner.in_memory)
-        if not manner.in_memory:
+        if not (manner.in_memory or manner.resume):
             record.save(outputs.folder)
-        made: list[Release] = []
-        try:
-            for release in _reporting(run, asked):
-                made.append(release)  # noqa: PERF402  kept if a later one fails
-        except BaseException as error:
-            if made:
-                _write(project, made, outputs, record.lang)
-                _tell_made(made, asked, outputs)
-            elif isinstance(error, BudgetExceededError):
-                (outputs.folder / FILE).unlink(missing_ok=True)  # nothing was spent
-            raise
-        _write(project, made, outputs, record.lang)
+            stack.enter_context(held(outputs.folder))
+        made = _make(run, project, asked, outputs, record.lang)
         (outputs.folder / FILE).unlink(missing_ok=True)
         if outputs.owner:
             outputs.write_owner(run.comparisons(made), lang=record.lang)
         return Done(made, total_cost(pay) if pay else None, run.left)
+
+
+def _make(
+    run: Run,
+    project: Project,
+    asked: tuple[Request, ...],
+    outputs: Outputs,
+    lang: str,
+) -> list[Release]:
+    """Make the releases and write them; what was made is written in any case."""
+    made: list[Release] = []
+    try:
+        for release in _reporting(run, asked):
+            made.append(release)  # noqa: PERF402  kept if a later one fails
+    except BaseException as error:
+        fresh = all(request.state is State.NEW for request in asked)
+        if made:
+            _write(project, made, outputs, lang)
+            _tell_made(made, asked, outputs)
+        elif fresh and isinstance(error, BudgetExceededError):
+            (outputs.folder / FILE).unlink(missing_ok=True)  # nothing was spent
+        raise
+    _write(project, made, outputs, lang)
+    return made
 
 
 def _begin(

@@ -31,7 +31,7 @@ __all__ = ["Amount", "Need", "amounts", "errors_at", "knob", "need", "scenario_e
            "total_need"]  # fmt: skip
 
 _DIGITS = 900  # numbers of three digits, 100 to 999
-_TOP = 16 * _DIGITS  # up to 1e6
+_TOP = 13 * _DIGITS  # up to 1000
 _TOLD = "1e-6"  # the δ of a scenario where the budget names none
 _EPSILONS = ("0.05", "0.1", "0.2", "0.3", "0.5", "0.7", "1")
 _RHOS = ("0.001", "0.002", "0.005", "0.01", "0.02", "0.05", "0.1")

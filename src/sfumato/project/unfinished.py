@@ -13,7 +13,8 @@ import json
 import os
 import platform
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
@@ -32,6 +33,7 @@ __all__ = [
     "State",
     "Unfinished",
     "begin",
+    "held",
     "new_requests",
     "read",
     "requests",
@@ -151,6 +153,33 @@ def read(folder: Path) -> Unfinished:
 def new_requests(run: Unfinished, releases: tuple[Asked, ...]) -> tuple[Request, ...]:
     """Return each release of a new run with the key to ask it under."""
     return tuple(_request(run, asked, {}) for asked in releases)
+
+
+@contextmanager
+def held(folder: Path) -> Iterator[None]:
+    """Keep other processes from going on with a run while this one does.
+
+    The lock dies with the process. Where the system has no such locks, none is taken.
+
+    Raises:
+        ProjectError: Another process is at it. Nothing was spent.
+    """
+    read(folder)  # refuses where there is none
+    with (folder / FILE).open("rb") as file:
+        try:
+            import fcntl
+        except ImportError:  # Windows
+            yield
+            return
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise ProjectError(
+                N_("the run into {folder} is still going on in another process"),
+                hint=N_("wait for it; --resume is for runs that have stopped"),
+                folder=str(folder),
+            ) from None
+        yield
 
 
 def requests(
