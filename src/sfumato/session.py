@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, final
@@ -322,14 +323,15 @@ class SessionPlan:
             if isinstance(done, Answered):
                 return from_json(done.content.decode())
             paid = done
-        try:
+        made: Release | None = None
+        with suppress(Exception):  # after the debit no text may carry a cell
             exact = desk.engine.run(self.plan)
             delta = told_delta(desk.budget)
             made = release(
                 self.plan, exact, paid, title=title, confidence=level, delta=delta
             )
-        except Exception:  # noqa: BLE001  after the debit no text may carry a cell
-            raise EngineError from None
+        if made is None:
+            raise EngineError  # out here, so that it carries no context either
         if request_key is not None:
             desk.ledger.answer(paid, made.to_json().encode())
         return made

@@ -5,12 +5,14 @@ from __future__ import annotations
 import codecs
 import csv
 import os
+import re
 from codecs import IncrementalDecoder
 from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 
-from sfumato.errors import SourceError, nearest
+from sfumato.engine.table import NO_NAME
+from sfumato.errors import SourceError, closest
 from sfumato.words import N_
 
 __all__ = ["SEPARATORS", "check_header", "read_header", "used_separator"]
@@ -53,14 +55,14 @@ def check_header(declared: list[str], header: list[str], path: Path) -> None:
     for name in declared:
         if counted[name] == 1:
             continue
+        near = closest(name, header)
         fact = N_("{path} has no column {name}")
         hint = N_("its header has {near}; names must agree to the letter")
+        hint = hint if near else NO_NAME
         if counted[name]:
             fact = N_("{path} has two columns called {name}")
             hint = N_("rename one of them in the table")
-        raise SourceError(
-            fact, hint=hint, path=path.name, name=repr(name), near=_near(name, header)
-        )
+        raise SourceError(fact, hint=hint, path=path.name, name=repr(name), near=near)
 
 
 def used_separator(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> str:
@@ -70,11 +72,6 @@ def used_separator(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> 
         SourceError: As for `read_header`.
     """
     return max(SEPARATORS, key=_first_line(Path(path), encoding).count)
-
-
-def _near(name: str, header: list[str]) -> str:
-    near = nearest(name, header)
-    return near if len(near) <= 200 else f"{near[:199]}…"  # noqa: PLR2004  one line
 
 
 def _first_line(path: Path, encoding: str) -> str:
@@ -114,4 +111,6 @@ def _decode_line(read: Callable[[int], bytes], decoder: IncrementalDecoder) -> s
         text += decoder.decode(byte, final=not byte)
         if not byte or (text.endswith(("\n", "\r")) and text.count('"') % 2 == 0):
             break
+    if text.count('"') % 2:  # a stray quote: what follows the first line are rows
+        text = re.split("[\r\n]", text, maxsplit=1)[0]
     return text.rstrip("\r\n")
