@@ -351,7 +351,8 @@ def test_public_facts_alone_cost_nothing(run, desk, good, budget):
     text = good[: good.index("[[releases]]")].replace('epsilon = "1"', budget)
     unit = '[unit]\nneighbours = "replace_one"\nsize = 600\n'
     desk.project(
-        f"{unit}{text}split = 'equal'\n[[releases]]\nname = 'n'\n"
+        f"{text.replace('[data]', unit + '[data]')}split = 'equal'\n"
+        "[[releases]]\nname = 'n'\n"
         "statistics = [{ count = true }]\n"
     )
 

@@ -34,13 +34,18 @@ def noise_error(plan: Plan, part: int, confidence: float) -> float:
 
 def noise_draws(plan: Plan, parts: tuple[int, ...]) -> list[Floats]:
     """Return `DRAWS` draws of the noise on each part, joint where it is joint."""
-    drawn = []
+    drawn, sizes = [], dict[tuple[int, ...], Floats]()
     for part in parts:
         step = plan.step_of(part)
-        if isinstance(step.mechanism, KNorm):
-            drawn.append(_box_draws(step.mechanism, step.parts.index(part)))
-        else:
+        if not isinstance(step.mechanism, KNorm):
             drawn.append(_law_draws(step.mechanism))
+            continue
+        if step.parts not in sizes:
+            levels = _levels(step.mechanism)
+            # Steps are independent: only the first may keep the sorted order.
+            sizes[step.parts] = levels[np.argsort(_uniforms())] if sizes else levels
+        index = step.parts.index(part)
+        drawn.append(_box_draws(step.mechanism, index, sizes[step.parts]))
     return drawn
 
 
@@ -97,34 +102,30 @@ def _masses(mechanism: KNorm, count: int) -> Floats:
     return masses
 
 
-def _box_draws(mechanism: KNorm, index: int) -> Floats:
+def _box_draws(mechanism: KNorm, index: int, levels: Floats) -> Floats:
     """Draw one coordinate, given the levels that it shares with all others."""
-    sides = _sides(_levels(mechanism), mechanism.bounds[index], mechanism.resolution)
+    sides = _sides(levels, mechanism.bounds[index], mechanism.resolution)
     drawn: Floats = np.floor(_uniforms() * sides) - (sides - 1) / 2
     return drawn
 
 
 @lru_cache(maxsize=16)
 def _levels(mechanism: KNorm) -> Floats:
-    """Draw sizes of the box as ``docs/proofs/joint-noise.md`` does, in floats.
+    """Return `DRAWS` equally likely sizes of the box, from the quantiles of its law.
 
-    They are drawn once: a release of hundreds of means asks hundreds of times, and
-    each time takes as many draws as there are coordinates.
+    They depend on the mechanism alone, so a release of hundreds of means shares them.
     """
-    bounds, t = mechanism.bounds, float(mechanism.scale)
-    resolution = mechanism.resolution
-    shift = max(-(-resolution // (2 * b)) for b in bounds)
-    kept = np.empty(0)
-    while len(kept) < DRAWS:
-        total = np.zeros(DRAWS)
-        for _ in range(len(bounds) + 1):
-            total += np.floor(-t * np.log(_uniforms()))
-        level = np.maximum(total - shift, 0)
-        keep = (total >= shift).astype(np.float64)
-        for i, b in enumerate(bounds, 1):
-            keep *= _sides(level, b, resolution) * resolution / (2 * b * (total + i))
-        kept = np.concatenate([kept, level[_uniforms() < keep]])
-    levels = kept[:DRAWS]
+    d, t = len(mechanism.bounds), float(mechanism.scale)
+    far = d + 1 + 10 * (d + 1) ** 0.5 + 60
+    places = (np.arange(DRAWS) + 0.5) / DRAWS
+    if ceil(far * t) <= _MOST_LEVELS:
+        masses = _masses(mechanism, ceil(far * t))
+        levels = np.searchsorted(np.cumsum(masses), places).astype(np.float64)
+    else:  # the lattice is far finer than the noise: Gamma(d + 1)
+        sizes = np.linspace(0, far, _MOST_LEVELS)[1:]
+        logs = d * np.log(sizes) - sizes
+        share = np.cumsum(np.exp(logs - logs.max()))
+        levels = np.floor(np.interp(places, share / share[-1], sizes) * t)
     levels.flags.writeable = False
     return levels
 
