@@ -75,14 +75,14 @@ def test_epsilon_is_read_as_written(project, good, text):
     """A TOML number is one tenth, not its binary neighbour."""
     found = load(project(good.replace('"0.5"', text)))
 
-    assert found.releases[0].epsilon.value == Fraction(1, 10)
+    assert found.releases[0].loss.value == Fraction(1, 10)
 
 
 def test_small_amounts_survive(project, good):
     """Scientific notation is read exactly."""
     found = load(project(good.replace('"0.5"', '"1e-5"')))
 
-    assert str(found.releases[0].epsilon) == "0.00001"
+    assert str(found.releases[0].loss) == "0.00001"
 
 
 @pytest.mark.parametrize("text", ["0", '"0"', "-1", '"-1"', "nan", "inf", "-inf", "true",

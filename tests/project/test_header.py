@@ -68,6 +68,18 @@ def test_missing_and_double_columns_are_refused(tmp_path):
         check_header(["a"], ["a", "a"], tmp_path / "t.csv")
 
 
+def test_no_row_is_shown_or_read_for_a_broken_header(tmp_path):
+    """Cells of a table without a header stay untold; a stray quote ends with its line."""
+    path = tmp_path / "t.csv"
+    path.write_text('id,"age\n' + "1,Jane\n" * 50_000, encoding="utf-8")
+
+    with pytest.raises(SourceError) as refused:
+        check_header(["Glucose"], ["Jane Doe", "31"], path)
+
+    assert "Jane" not in str(refused.value) and "first line" in refused.value.hint
+    assert read_header(path) == ["id", '"age']
+
+
 @pytest.mark.parametrize(
     ("text", "names"),
     [

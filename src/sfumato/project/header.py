@@ -16,7 +16,8 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
-from sfumato.errors import SourceError, nearest
+from sfumato.engine.table import NO_NAME
+from sfumato.errors import SourceError, closest
 from sfumato.words import N_
 
 __all__ = ["SEPARATORS", "check_header", "read_header", "used_separator"]
@@ -60,14 +61,14 @@ def check_header(declared: list[str], header: list[str], path: Path) -> None:
     for name in declared:
         if counted[name] == 1:
             continue
+        near = closest(name, header)
         fact = N_("{path} has no column {name}")
         hint = N_("its header has {near}; names must agree to the letter")
+        hint = hint if near else NO_NAME
         if counted[name]:
             fact = N_("{path} has two columns called {name}")
             hint = N_("rename one of them in the table")
-        raise SourceError(
-            fact, hint=hint, path=path.name, name=repr(name), near=_near(name, header)
-        )
+        raise SourceError(fact, hint=hint, path=path.name, name=repr(name), near=near)
 
 
 def used_separator(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> str:
@@ -78,11 +79,6 @@ def used_separator(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> 
     """
     first = _opened(Path(path), encoding, lambda lines: next(lines, ""))
     return max(SEPARATORS, key=re.sub('"[^"]*"', "", first).count)
-
-
-def _near(name: str, header: list[str]) -> str:
-    near = nearest(name, header)
-    return near if len(near) <= 200 else f"{near[:199]}…"  # noqa: PLR2004  one line
 
 
 def _names(lines: Iterator[str], separator: str) -> list[str]:

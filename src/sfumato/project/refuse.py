@@ -162,7 +162,7 @@ def _unknown(
     return ProjectError(N_("{place} is unknown"), hint=hint, place=place, near=near)
 
 
-def _table(loc: tuple[int | str, ...]) -> type[BaseModel]:
+def _table(loc: tuple[int | str, ...]) -> type[BaseModel]:  # noqa: PLR0911  one per table
     """Return the model that the last key of a path was looked for in."""
     match loc:
         case (_,):
@@ -171,6 +171,8 @@ def _table(loc: tuple[int | str, ...]) -> type[BaseModel]:
             return _COLUMNS[str(tag)]
         case ("releases", _, "statistics", *_):
             return model.StatisticTable
+        case ("budget", "limits", *_):
+            return model.LimitTable
         case ("releases", *_):
             return model.ReleaseTable
         case (table, *_):

@@ -1,4 +1,4 @@
-"""Figures and promises in words: the one wording for terminal, notebook and page."""
+"""Figures and terms in words: the one wording for terminal, notebook and page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sfumato.words import N_
 
 __all__ = ["NOT_PRIVATE", "Say", "bin_words", "confidence_words", "exact_words",
            "group_words", "last_bins", "law_words", "name_words", "neighbour_words", "number_words",
-           "place_words", "promise", "range_words", "scale_unit", "unit_words", "value_words"]  # fmt: skip
+           "place_words", "range_words", "scale_unit", "unit_words", "value_words"]  # fmt: skip
 
 Say = Callable[..., str]
 
@@ -184,27 +184,3 @@ def neighbour_words(claim: Claim, say: Say) -> str:
     """Return the neighbour relation in words."""
     known = _NEIGHBOURS.get(claim.neighbours)
     return say(known, size=claim.size) if known else visible(claim.neighbours)
-
-
-def promise(claim: Claim, say: Say) -> str:
-    """Return what is promised, in full: ε is never printed without these terms.
-
-    Examples:
-        >>> from sfumato.release.record import Receipt
-        >>> from sfumato.words import speaker
-        >>> paid = Receipt("pima", 1, "0.5", "0.5", "1", "ab", "2025-01-01T00:00:00Z")
-        >>> promise(Claim("0.5", "0", "row", "add_remove", None, paid), speaker("en"))
-        'ε = 0.5, δ = 0; protected unit: one row; neighbours: add or remove one row'
-    """
-    terms = say(
-        N_(
-            "ε = {epsilon}, δ = {delta}; protected unit: {unit}; neighbours: {neighbours}"
-        ),
-        epsilon=claim.epsilon or claim.loss,
-        delta=claim.delta,
-        unit=unit_words(claim, say),
-        neighbours=neighbour_words(claim, say),
-    )
-    if claim.private:
-        return terms
-    return say(N_("NOT PRIVATE; with real noise it would be: {terms}"), terms=terms)
