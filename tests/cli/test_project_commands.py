@@ -53,6 +53,7 @@ def test_values_are_read_on_request_only_and_marked(run):
         "# observed: whole numbers: 1, decimals: 1; keys: '987.5', '3'"
     ]
     assert load("project.toml").dataset.schema["Glucose"].upper == 1500
+    assert Path("project.toml").stat().st_mode & 0o077 == 0  # only its owner reads it
 
 
 def test_init_never_overwrites(run, refused):

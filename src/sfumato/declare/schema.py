@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import ceil, floor, isinf, log2
 from typing import TypeAlias
 
@@ -190,7 +191,7 @@ class Category:
     @property
     def tokens(self) -> tuple[str, ...]:
         """The canonical text of each key, in order."""
-        return tuple(str(token(v)) for v in self.values)
+        return _texts(self.values)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -313,6 +314,11 @@ def token(value: object) -> str | None:
     if number is None or number.denominator != 1 or abs(number) >= _BEYOND_KEYS:
         return None
     return str(int(number))
+
+
+@lru_cache(maxsize=64)  # thousands of codes, and every key of a filter asks for them
+def _texts(values: tuple[Key, ...]) -> tuple[str, ...]:
+    return tuple(str(token(v)) for v in values)
 
 
 def _tokens(cells: object) -> tuple[str, ...]:
