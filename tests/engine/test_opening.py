@@ -1,6 +1,7 @@
 """Opening a dataset: what is refused, when, and in which words."""
 
 import math
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -289,3 +290,17 @@ def test_times_are_no_numbers():
     rows = [{"x": np.datetime64(1, "ns")}, {"x": np.timedelta64(1, "ns")}, {"x": 3}]
 
     assert integers(rows, total("x"), count("x"), schema=Schema({"x": Real(0, 10, step=1)})) == ((3,), (1,))  # fmt: skip
+
+
+def test_no_cell_causes_a_warning():
+    """A cell beyond the doubles is clamped like any other, and nothing is said of it."""
+    cells = np.array([1, 2, np.finfo(np.longdouble).max], dtype=np.longdouble)
+    frame = pd.DataFrame({"x": cells})
+    plan = make_plan(
+        Query().select(total("x")), schema := Schema({"x": Integer(0, 9)}), 1
+    )
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with open_engine(Dataset(frame, schema=schema)) as engine:
+            assert engine.run(plan).unseal() == ((12,),)

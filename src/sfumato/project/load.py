@@ -189,13 +189,15 @@ def _dataset(file: model.ProjectFile, where: Path) -> Dataset:
 def _check_text_options(data: model.DataTable, file: str) -> None:
     with placed(f"{file}: data.encoding"):
         try:
-            codecs.lookup(data.encoding)
+            known = codecs.lookup(data.encoding)._is_text_encoding  # noqa: SLF001  as open() asks
         except (LookupError, ValueError):
+            known = False
+        if not known:
             raise DeclarationError(
                 N_("unknown encoding {name}"),
                 hint=N_('write "utf-8", "gb18030" or "utf-16"'),
                 name=shown(data.encoding),
-            ) from None
+            )
     with placed(f"{file}: data"):
         signs = (data.separator, data.decimal, data.thousands)
         if any(len(s) != 1 for s in signs if s is not None) or len(set(signs)) < 3:  # noqa: PLR2004  three signs

@@ -96,8 +96,9 @@ def _positive(value: object) -> Decimal | int:
 
 def _confidence(value: object) -> float:
     number = exact(value) if isinstance(value, int | Decimal) else None
-    if number is not None and 0 < number < 1:
-        return float(number)
+    share = float(number) if number is not None and 0 < number < 1 else 0.0
+    if 0 < share < 1:  # 0.99999999999999999 would be rounded to 1
+        return share
     raise DeclarationError(
         N_("confidence must lie between 0 and 1, got {value}"),
         hint=N_("write 0.95 for intervals that hold 95 times in 100"),

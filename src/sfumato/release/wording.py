@@ -158,10 +158,14 @@ def confidence_words(confidence: float) -> str:
     """Return a confidence as a percentage.
 
     Examples:
-        >>> confidence_words(0.95), confidence_words(0.999)
-        ('95%', '99.9%')
+        >>> confidence_words(0.95), confidence_words(0.999), confidence_words(1 - 1e-9)
+        ('95%', '99.9%', '99.9999999%')
     """
-    return f"{100 * confidence:.6g}%"
+    words = f"{100 * confidence:.6g}%"
+    # No interval is sure, so none is rounded up to it.
+    return (
+        words if words != "100%" else f"{(100 * Decimal(str(confidence))).normalize()}%"
+    )
 
 
 def law_words(noise: Noise, say: Say) -> str:
