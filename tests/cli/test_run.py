@@ -349,10 +349,9 @@ def test_parquet_by_its_ending(run, desk, good):
 def test_public_facts_alone_cost_nothing(run, desk, good, budget):
     """A public number of rows is released for nothing, by a share or by an amount."""
     text = good[: good.index("[[releases]]")].replace('epsilon = "1"', budget)
-    unit = '[unit]\nneighbours = "replace_one"\nsize = 600\n'
+    unit = "[unit]\nneighbours = 'replace_one'\nsize = 600\n[data]"
     desk.project(
-        f"{text.replace('[data]', unit + '[data]')}split = 'equal'\n"
-        "[[releases]]\nname = 'n'\n"
+        f"{text.replace('[data]', unit)}split = 'equal'\n[[releases]]\nname = 'n'\n"
         "statistics = [{ count = true }]\n"
     )
 
@@ -373,7 +372,7 @@ def test_public_facts_alone_cost_nothing(run, desk, good, budget):
         ('epsilon = "1"', 'epsilon = "0.5"', "ε"),
     ],
 )
-def test_every_command_speaks_of_the_right_currency(
+def test_every_command_speaks_of_the_right_currency(  # noqa: PLR0917
     run, refused, desk, good, budget, first, sign
 ):
     """Amounts carry the sign of the budget's currency everywhere."""
