@@ -18,6 +18,7 @@ from sfumato.noise.exact import LazyUniform
 from sfumato.noise.filters import neglog, scratch
 from sfumato.noise.grid import Places, finish_one, grid_plan, place_one
 from sfumato.noise.stream import FixedStream
+from sfumato.noise.whole import whole_gaussian, whole_laplace
 
 F = Fraction
 CASES = [
@@ -372,3 +373,16 @@ def test_large_values_are_not_clamped():
     found = rounded_laplace(big, 1)
     assert (np.abs(found - big.astype(float)) <= 2048).all()
     assert rounded_laplace(np.array([2**64 - 1], np.uint64), 1)[0] == 2.0**64
+
+
+@pytest.mark.parametrize("draw", [whole_gaussian, whole_laplace])
+@pytest.mark.parametrize("power", [-20, -11, -10, 0, 29, 30, 31, 40, 60])
+def test_whole_noise_is_drawn_at_every_scale(draw, power):
+    """No scale is refused: the gate draws after the debit, when it is too late."""
+    scale = Fraction(2) ** power
+
+    drawn = [abs(x) for x in draw(scale, 40)]
+
+    assert all(isinstance(x, int) for x in drawn)
+    assert max(drawn) <= 40 * scale + 1  # e^-40 at most
+    assert power < 10 or max(drawn) > scale / 100
