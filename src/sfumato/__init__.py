@@ -31,7 +31,15 @@ if TYPE_CHECKING:
     from sfumato.arrays import above_threshold, choose, gaussian, geometric, laplace
     from sfumato.declare.dataset import CSV, Dataset
     from sfumato.declare.expr import col
-    from sfumato.declare.query import Query, count, histogram, mean, sum  # noqa: A004
+    from sfumato.declare.query import (
+        Query,
+        count,
+        histogram,
+        mean,
+        std,
+        sum,  # noqa: A004
+        variance,
+    )
     from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
     from sfumato.declare.unit import Rows
     from sfumato.errors import (
@@ -66,7 +74,7 @@ _HOMES = {
     "arrays": ("above_threshold", "choose", "gaussian", "geometric", "laplace"),
     "declare.dataset": ("CSV", "Dataset"),
     "declare.expr": ("col",),
-    "declare.query": ("Query", "count", "histogram", "mean", "sum"),
+    "declare.query": ("Query", "count", "histogram", "mean", "std", "sum", "variance"),
     "declare.schema": ("Boolean", "Category", "Integer", "Real", "Schema"),
     "declare.unit": ("Rows",),
     "errors": (
@@ -128,7 +136,9 @@ __all__ = [
     "laplace",
     "mean",
     "odds",
+    "std",
     "sum",
+    "variance",
 ]
 
 

@@ -13,8 +13,8 @@ from sfumato.declare.expr import And, Expr
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
 
-__all__ = ["Count", "Histogram", "Mean", "Query", "Statistic", "Sum", "count",
-           "histogram", "mean", "sum"]  # fmt: skip
+__all__ = ["Count", "Histogram", "Mean", "Query", "Statistic", "Std", "Sum", "Variance",
+           "count", "histogram", "mean", "std", "sum", "variance"]  # fmt: skip
 
 
 @final
@@ -49,6 +49,29 @@ class Mean:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Variance:
+    """The variance of a column's clamped values: mean squared distance from the mean.
+
+    The sum of squares is divided by the number of values n, not by n - 1.
+    """
+
+    column: str
+    name: str
+    weight: Fraction = Fraction(1)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Std:
+    """The standard deviation of a column's clamped values: root of `Variance`."""
+
+    column: str
+    name: str
+    weight: Fraction = Fraction(1)
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Histogram:
     """How many values fall into each bin, or, without edges, into each category.
 
@@ -62,7 +85,7 @@ class Histogram:
     weight: Fraction = Fraction(1)
 
 
-Statistic: TypeAlias = Count | Sum | Mean | Histogram
+Statistic: TypeAlias = Count | Sum | Mean | Variance | Std | Histogram
 
 
 def count(
@@ -92,6 +115,23 @@ def sum(column: str, *, name: str | None = None, weight: Amount = 1) -> Sum:  # 
 def mean(column: str, *, name: str | None = None, weight: Amount = 1) -> Mean:
     """Ask for the mean of a numeric or Boolean column; arguments as for `count`."""
     return Mean(column, _name(name, f"mean_{column}"), _weight(weight))
+
+
+def variance(column: str, *, name: str | None = None, weight: Amount = 1) -> Variance:
+    """Ask for the variance of a numeric or Boolean column; arguments as for `count`.
+
+    The divisor is n; multiply by n / (n - 1) for the estimate of a population.
+
+    Examples:
+        >>> variance("Glucose").name
+        'variance_Glucose'
+    """
+    return Variance(column, _name(name, f"variance_{column}"), _weight(weight))
+
+
+def std(column: str, *, name: str | None = None, weight: Amount = 1) -> Std:
+    """Ask for the standard deviation of a column: the root of its `variance`."""
+    return Std(column, _name(name, f"std_{column}"), _weight(weight))
 
 
 def histogram(

@@ -16,6 +16,7 @@ from sfumato.engine.cell import as_double, clamped, grid_number, key_index, numb
 from sfumato.plan import (
     Aggregate,
     Bins,
+    CentredSquare,
     CentredSum,
     CountRows,
     CountValues,
@@ -116,6 +117,16 @@ def _integers(aggregate: Aggregate, rows: list[Row], schema: Schema) -> Iterable
         case CentredSum(name, first, last):
             grid = [_grid(row, schema, name) for row in rows]
             return [sum(2 * q - (first + last) for q in grid if q is not None)]
+        case CentredSquare(name, first, last, complete):
+            middle = aggregate.least + aggregate.most
+            grid = [_grid(row, schema, name) for row in rows]
+            terms = [
+                2 * aggregate.square(2 * q - (first + last)) - middle
+                for q in grid
+                if q is not None
+            ]
+            empty = grid.count(None) if complete else 0
+            return [sum(terms) - aggregate.reach * empty]
         case Bins(name, edges, count):
             places = [_bin(row, schema, name, edges) for row in rows]
             return [places.count(i) for i in range(count)]

@@ -28,7 +28,7 @@ from sfumato.engine.physical import Layout
 from sfumato.engine.predicate import predicate
 from sfumato.engine.terms import Terms
 from sfumato.engine.totals import Totals
-from sfumato.plan import Bins, CentredSum, CountValues, Plan, SumValues
+from sfumato.plan import Bins, CentredSquare, CentredSum, CountValues, Plan, SumValues
 
 __all__ = ["Statement"]
 
@@ -61,9 +61,12 @@ class Statement:
             dict.fromkeys(
                 _Sum(a.column, a.first, a.last)
                 for a in aggregates
-                if isinstance(a, SumValues | CentredSum)
+                if isinstance(a, SumValues | CentredSum | CentredSquare)
             )
         )
+        self._squares = {
+            a.column: a for a in aggregates if isinstance(a, CentredSquare)
+        }
         summed = {s.column for s in self._sums}
         self._counted = [
             a.column
@@ -102,6 +105,8 @@ class Statement:
             totals.values[column] = [0] * groups
         for one in self._sums:
             totals.sums[one.column] = [0] * groups
+            if one.column in self._squares:
+                totals.squares[one.column] = [0] * groups
         for bins in self._bins:
             totals.bins[bins] = [0] * (groups * bins.count)
         return totals
@@ -131,6 +136,8 @@ class Statement:
         for one in self._sums:
             totals.values[one.column][group] += next(rest)
             totals.sums[one.column][group] += next(rest)
+            if one.column in self._squares:
+                totals.squares[one.column][group] += next(rest)
         for column in self._counted:
             totals.values[column][group] += next(rest)
 
@@ -142,8 +149,11 @@ class Statement:
         if len(bins) > 1:
             outputs.append(self._dialect.grouping.format(x=", ".join(bins)))
         outputs.append(count.format(x="*"))
-        for i, _ in enumerate(self._sums):
+        for i, one in enumerate(self._sums):
             outputs += [count.format(x=f"q{i}"), total.format(x=f"q{i}")]
+            if one.column in self._squares:
+                square = self._square(self._squares[one.column], f"q{i}")
+                outputs.append(total.format(x=square))
         outputs += [count.format(x=f"v{i}") for i, _ in enumerate(self._counted)]
         return (
             f"SELECT {', '.join(outputs)} FROM ({self._steps(keys, bins)}) AS steps"
@@ -192,6 +202,20 @@ class Statement:
         # A declaration keeps grid numbers within ±2^62, so 64 bits hold the difference.
         q = dialect.to_int64.format(x=f)
         return f"{q} - {dialect.integer(one.first)}" if one.first else q
+
+    def _square(self, one: CentredSquare, q: str) -> str:
+        """Return the squared distance of ``q - first`` from the middle.
+
+        A width is below 2^63 and ``0 <= q <= width``, so no difference leaves 64 bits;
+        the trimmed distance is below 2^31, so neither does its square.
+        """
+        dialect = self._dialect
+        width = dialect.integer(one.width)
+        distance = f"({q} - ({width} - {q}))"
+        if one.trim:
+            distance = dialect.shifted.format(x=f"abs{distance}", bits=one.trim)
+        square = f"({distance} * {distance})"
+        return dialect.shifted.format(x=square, bits=one.shift) if one.shift else square
 
     def _value(self, name: str) -> str:
         """Return something that is null exactly when the cell is missing."""

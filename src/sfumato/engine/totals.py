@@ -9,6 +9,7 @@ from sfumato.engine import Exact
 from sfumato.plan import (
     Aggregate,
     Bins,
+    CentredSquare,
     CentredSum,
     CountRows,
     CountValues,
@@ -29,6 +30,8 @@ class Totals:
         rows: Rows per group.
         values: For each column, rows per group whose cell is not missing.
         sums: For each number column, the sum per group of ``q - first`` over them.
+        squares: For each column whose spread is asked, the sum per group of
+            ``CentredSquare.square`` of the distance from the middle.
         bins: For each histogram, rows per group and bin, bins innermost.
     """
 
@@ -36,6 +39,7 @@ class Totals:
     rows: list[int] = field(init=False)
     values: dict[str, list[int]] = field(default_factory=dict)
     sums: dict[str, list[int]] = field(default_factory=dict)
+    squares: dict[str, list[int]] = field(default_factory=dict)
     bins: dict[Bins, list[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -64,6 +68,15 @@ class Totals:
                     2 * total - aggregate.width * values
                     for values, total in zip(
                         self.values[name], self.sums[name], strict=True
+                    )
+                ]
+            case CentredSquare(name):
+                middle = aggregate.least + aggregate.most
+                missing = aggregate.reach if aggregate.complete else 0
+                return [
+                    2 * total - middle * values - missing * (rows - values)
+                    for rows, values, total in zip(
+                        self.rows, self.values[name], self.squares[name], strict=True
                     )
                 ]
             case Bins():

@@ -3,6 +3,7 @@
 from sfumato.plan.aggregate import (
     Aggregate,
     Bins,
+    CentredSquare,
     CentredSum,
     CountRows,
     CountValues,
@@ -15,6 +16,7 @@ from sfumato.plan.lower import make_plan
 from sfumato.plan.record import (
     ByCount,
     ByRatio,
+    BySquares,
     Direct,
     Group,
     Part,
@@ -29,6 +31,8 @@ __all__ = [
     "Bins",
     "ByCount",
     "ByRatio",
+    "BySquares",
+    "CentredSquare",
     "CentredSum",
     "CountRows",
     "CountValues",

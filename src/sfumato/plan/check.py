@@ -6,7 +6,16 @@ from typing import assert_never
 
 from sfumato.amount import exact
 from sfumato.declare.expr import And, Compare, Expr, IsIn, IsMissing, Not, Or
-from sfumato.declare.query import Count, Histogram, Mean, Query, Statistic, Sum
+from sfumato.declare.query import (
+    Count,
+    Histogram,
+    Mean,
+    Query,
+    Statistic,
+    Std,
+    Sum,
+    Variance,
+)
 from sfumato.declare.schema import (
     Boolean,
     Category,
@@ -56,7 +65,7 @@ def _check_statistic(statistic: Statistic, schema: Schema) -> None:
     match statistic:
         case Count(column):
             _ = column is None or schema[column]
-        case Sum(column) | Mean(column):
+        case Sum(column) | Mean(column) | Variance(column) | Std(column):
             if not isinstance(schema[column], Real | Integer | Boolean):
                 raise DeclarationError(
                     N_("column {name} is a category; it has no sum or mean"),

@@ -8,12 +8,22 @@ from typing import assert_never
 
 from sfumato.account import GDP, ZCDP, Epsilon, Loss
 from sfumato.amount import Amount
-from sfumato.declare.query import Count, Histogram, Mean, Query, Statistic, Sum
+from sfumato.declare.query import (
+    Count,
+    Histogram,
+    Mean,
+    Query,
+    Statistic,
+    Std,
+    Sum,
+    Variance,
+)
 from sfumato.declare.schema import Boolean, Category, Integer, Key, Number, Real, Schema
 from sfumato.errors import DeclarationError
 from sfumato.plan.aggregate import (
     Aggregate,
     Bins,
+    CentredSquare,
     CentredSum,
     CountRows,
     CountValues,
@@ -22,7 +32,16 @@ from sfumato.plan.aggregate import (
 )
 from sfumato.plan.allocate import arrange
 from sfumato.plan.check import check_query
-from sfumato.plan.record import ByCount, ByRatio, Direct, Part, Plan, PublicSize, Recipe
+from sfumato.plan.record import (
+    ByCount,
+    ByRatio,
+    BySquares,
+    Direct,
+    Part,
+    Plan,
+    PublicSize,
+    Recipe,
+)
 from sfumato.words import N_
 
 __all__ = ["make_plan"]
@@ -77,7 +96,9 @@ class _Needs:
     def __init__(self, query: Query, schema: Schema) -> None:
         self.aggregates: list[Aggregate] = []
         self._query, self._schema = query, schema
-        self._centred = {s.column for s in query.statistics if isinstance(s, Mean)}
+        self._centred = {
+            s.column for s in query.statistics if isinstance(s, Mean | Variance | Std)
+        }
         self._everyone = query.condition is None and not query.keys
 
     def recipe(self, statistic: Statistic) -> Recipe:
@@ -96,6 +117,8 @@ class _Needs:
                 return Direct(self._place(SumValues(column, first, last, fill)), step)
             case Mean(column):
                 return ByRatio(self._centred_sum(column), self._count(column))
+            case Variance(column) | Std(column):
+                return self._squares(column, root=isinstance(statistic, Std))
             case Histogram(column, edges):
                 count = len(edges) - 1 if edges else len(_keys(self._schema, column))
                 return Direct(self._place(Bins(column, edges, count)))
@@ -117,6 +140,13 @@ class _Needs:
 
     def _centred_sum(self, column: str) -> int:
         return self._place(CentredSum(column, *grid(self._number(column))))
+
+    def _squares(self, column: str, *, root: bool) -> BySquares:
+        first, last = grid(self._number(column))
+        square = CentredSquare(column, first, last, self._is_complete(column))
+        total = self._centred_sum(column)
+        squares = self._place(square) if square.reach else None
+        return BySquares(total, squares, self._count(column), root)
 
     def _place(self, aggregate: Aggregate) -> int:
         if aggregate not in self.aggregates:

@@ -28,6 +28,7 @@ from sfumato.plan.aggregate import Aggregate
 __all__ = [
     "ByCount",
     "ByRatio",
+    "BySquares",
     "Direct",
     "Group",
     "Part",
@@ -92,6 +93,21 @@ class ByRatio:
 
 @final
 @dataclass(frozen=True, slots=True)
+class BySquares:
+    """The variance: mean square - squared mean, about the middle; or its root.
+
+    `squares` none: a column of two values, whose squares are all one; `count` as in
+    `ByRatio`.
+    """
+
+    total: int
+    squares: int | None
+    count: int | None
+    root: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class ByCount:
     """The sum from a shared pair: middle · count + half steps."""
 
@@ -105,7 +121,7 @@ class PublicSize:
     """The figure is the declared, public number of rows: exact and free."""
 
 
-Recipe: TypeAlias = Direct | ByRatio | ByCount | PublicSize
+Recipe: TypeAlias = Direct | ByRatio | BySquares | ByCount | PublicSize
 
 
 @final

@@ -43,7 +43,7 @@ __all__ = [
     "UnitTable",
 ]
 
-KINDS = ("count", "mean", "sum", "histogram")
+KINDS = ("count", "mean", "sum", "variance", "std", "histogram")
 
 
 def _number(value: object) -> Decimal | int:
@@ -292,13 +292,15 @@ ColumnTable: TypeAlias = Annotated[
 
 
 class StatisticTable(_Strict):
-    """One statistic: exactly one of count, mean, sum and histogram."""
+    """One statistic: exactly one of its kinds."""
 
     count: Literal[True] | str | None = Field(
         default=None, description="true for rows, or a column: rows with a value in it"
     )
     mean: str | None = Field(default=None, description="A column")
     sum: str | None = Field(default=None, description="A column")
+    variance: str | None = Field(default=None, description="A column")
+    std: str | None = Field(default=None, description="A column")
     histogram: str | None = Field(default=None, description="A column")
     edges: list[Number] | None = Field(
         default=None, description="Increasing, public edges"
@@ -315,6 +317,10 @@ class StatisticTable(_Strict):
             return query.mean(self.mean, **given)
         if self.sum is not None:
             return query.sum(self.sum, **given)
+        if self.variance is not None:
+            return query.variance(self.variance, **given)
+        if self.std is not None:
+            return query.std(self.std, **given)
         if self.histogram is not None:
             return query.histogram(self.histogram, self.edges, **given)
         return query.count(self.count if isinstance(self.count, str) else None, **given)

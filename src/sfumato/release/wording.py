@@ -23,6 +23,8 @@ _NAMES = {
     "count_": N_("Rows with a value in {column}"),
     "sum_": N_("Sum of {column}"),
     "mean_": N_("Mean of {column}"),
+    "variance_": N_("Variance of {column}"),
+    "std_": N_("Standard deviation of {column}"),
     "histogram_": N_("Histogram of {column}"),
 }
 _UNITS = {"row": N_("one row")}
