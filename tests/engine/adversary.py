@@ -150,7 +150,7 @@ def statistics(draw, schema):
     name = draw(st.sampled_from(NAMES))
     kinds = ["rows", "count"]
     kinds += ["histogram"] if name not in NUMBERS else ["edges"]
-    kinds += ["sum", "mean"] if name not in KEYS else []
+    kinds += ["sum", "mean", "variance", "std"] if name not in KEYS else []
     match draw(st.sampled_from(kinds)):
         case "rows":
             return ask.count()
@@ -160,6 +160,10 @@ def statistics(draw, schema):
             return ask.sum(name)
         case "mean":
             return ask.mean(name)
+        case "variance":
+            return ask.variance(name)
+        case "std":
+            return ask.std(name)
         case "histogram":
             return ask.histogram(name)
         case _:

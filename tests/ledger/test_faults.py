@@ -214,7 +214,7 @@ def test_a_full_disk_fails_the_debit(tmp_path):
     try:
         ledger = Ledger(disk / "a.ledger", dataset="pima", cap=Epsilon("1000"))
         answered = 0
-        with pytest.raises(LedgerError, match=r"full|cannot be") as refused:  # noqa: PT012
+        with pytest.raises(LedgerError, match=r"full|cannot be") as refused:
             while True:
                 ledger.debit(TENTH, plan="p")
                 answered += 1

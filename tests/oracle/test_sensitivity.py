@@ -13,7 +13,15 @@ from sfumato.declare import query as ask
 from sfumato.declare.expr import col
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
 from sfumato.declare.unit import Rows
-from sfumato.plan import Bins, CentredSum, CountRows, CountValues, SumValues, make_plan
+from sfumato.plan import (
+    Bins,
+    CentredSquare,
+    CentredSum,
+    CountRows,
+    CountValues,
+    SumValues,
+    make_plan,
+)
 
 SIZE = 2
 ADD, REPLACE = Rows(), Rows(neighbours="replace_one", size=SIZE)
@@ -59,7 +67,7 @@ COLUMNS = {
 }  # fmt: skip
 ROWS = [
     {"low": low, "full": full, "g": g, "b": b}
-    for low, full in ((-math.inf, -1e308), (math.inf, 1e308), (None, None))
+    for low, full in ((-math.inf, -1e308), (math.inf, 1e308), (None, None), (-3, 15))
     for g, b in (("a", True), ("b", False), (None, None))
 ]  # fmt: skip
 TABLES = [[row, ROWS[0]] for row in ROWS[::2]]
@@ -83,6 +91,11 @@ REACHED = [
     (CentredSum, REPLACE, (), ask.mean("low"), 30),
     (CentredSum, REPLACE, ("g",), ask.mean("full"), 20),
     (CentredSum, REPLACE, (), ask.mean("b"), 2),
+    (CentredSquare, ADD, (), ask.variance("low"), 224),
+    (CentredSquare, ADD, ("g",), ask.std("full"), 100),
+    (CentredSquare, REPLACE, (), ask.std("low"), 448),
+    (CentredSquare, REPLACE, (), ask.variance("full"), 200),
+    (CentredSquare, REPLACE, ("g",), ask.variance("low"), 448),
     (Bins, ADD, (), ask.histogram("low", [-10, 0, 5]), 1),
     (Bins, ADD, ("g",), ask.histogram("b"), 1),
     (Bins, REPLACE, (), ask.histogram("low", [-10, 0, 5]), 2),

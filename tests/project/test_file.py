@@ -126,7 +126,7 @@ def test_unusable_epsilons_are_refused(project, good, text, place):
         ("[0, 1]", "[0, true]", "columns.Outcome.values: a key is a text or a whole"),
         ("count = true", "count = false", "statistics[1].count"),
         ("{ count = true }", '{ count = true, mean = "Glucose" }',
-         "statistics[1]: each entry asks for exactly one of count, mean, sum, histogram"),
+         "statistics[1]: each entry asks for exactly one statistic"),
         ("{ count = true }", "{ count = true, edges = [1, 2] }", "edges go with a histo"),
         ("{ count = true }", '{ histogram = "Glucose", edges = [2, 1] }',
          "statistics[1]: the edges of a histogram must be at least two increasing"),

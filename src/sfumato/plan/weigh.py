@@ -48,9 +48,8 @@ def _influence(
             return []
         case Direct(part):
             aggregate = aggregates[part]
-            if isinstance(aggregate, SumValues):
-                return [(part, Fraction(1, bound(aggregate) ** 2))]
-            return [(part, Fraction(1))]
+            size = bound(aggregate) if isinstance(aggregate, SumValues) else 1
+            return [(part, Fraction(1, size**2))]
         case ByRatio(total, count):
             pair = [(total, Fraction(1, 4 * bound(aggregates[total]) ** 2))]
             return pair if count is None else [*pair, (count, Fraction(1, 12))]

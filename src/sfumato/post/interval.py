@@ -112,7 +112,7 @@ def _spread(
     return _bootstrap(plan, parts, values, spread, (0, spread.largest), confidence)
 
 
-def _bootstrap(  # noqa: PLR0913  one figure of several noisy numbers
+def _bootstrap(
     plan: Plan,
     parts: tuple[int | None, ...],
     values: Sequence[Sequence[int]],

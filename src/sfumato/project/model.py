@@ -330,7 +330,7 @@ class StatisticTable(_Strict):
         asked = [kind for kind in KINDS if getattr(self, kind) is not None]
         if len(asked) != 1:
             raise DeclarationError(
-                N_("each entry asks for exactly one of count, mean, sum, histogram"),
+                N_("each entry asks for exactly one statistic"),
                 hint=N_(
                     'write {{ count = true }} or {{ mean = "Age" }}, one per entry'
                 ),
