@@ -22,6 +22,7 @@ from sfumato.plan import (
     Aggregate,
     Bins,
     ByCount,
+    ByRank,
     ByRatio,
     BySquares,
     CentredSquare,
@@ -29,6 +30,7 @@ from sfumato.plan import (
     CountRows,
     CountValues,
     Direct,
+    Level,
     Plan,
     Recipe,
     Step,
@@ -61,6 +63,7 @@ _NAMES: dict[type[Aggregate], str] = {
     CentredSum: "centred_sum",
     CentredSquare: "centred_squares",
     Bins: "bins",
+    Level: "ranges",
 }
 _SMALL = Fraction(2**40)  # above it noise is drawn one by one: no 64-bit limit
 
@@ -224,6 +227,8 @@ def _terms(recipe: Recipe) -> tuple[int, ...]:
             return (part,)
         case ByRatio(total, count) | ByCount(total, count):
             return (total,) if count is None else (total, count)
+        case ByRank(levels):
+            return levels
         case BySquares(total, squares, count):
             return tuple(part for part in (total, squares, count) if part is not None)
         case _:

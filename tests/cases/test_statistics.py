@@ -2,7 +2,9 @@
 
 import math
 
-from sfumato.declare.query import Query, std, variance
+import pytest
+
+from sfumato.declare.query import Query, median, std, variance
 from sfumato.declare.schema import Category, Real, Schema
 from sfumato.engine.duckdb import DuckDBEngine
 from sfumato.engine.frames import load_records
@@ -36,3 +38,18 @@ def test_bc069_std_nan():
             for numbers in (estimates, low, high):
                 assert all(math.isfinite(n) and 0 <= n <= most for n in numbers)
             assert (low <= high).all()
+
+
+@pytest.mark.parametrize("zeros", [1491, 1492])
+def test_bc071_quantile_crash_threshold(zeros):
+    """Ties leave no gap to choose from, and no count of rows is an error."""
+    schema = Schema({"x": Real(0, 1)})
+    rows = [{"x": 0.0}] * zeros + [{"x": 1.0}]
+
+    found = [
+        points(plan, plan.recipes[0], seen)[0]
+        for plan, seen in noisy_runs(rows, schema, Query().select(median("x")), 1, 200)
+    ]
+
+    assert len(found) == 200
+    assert max(found) <= 0.1  # the case asks for 90 % of them

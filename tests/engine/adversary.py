@@ -150,6 +150,7 @@ def statistics(draw, schema):
     name = draw(st.sampled_from(NAMES))
     kinds = ["rows", "count"]
     kinds += ["histogram"] if name not in NUMBERS else ["edges"]
+    kinds += ["median", "quantile"] if name in NUMBERS else []
     kinds += ["sum", "mean", "variance", "std"] if name not in KEYS else []
     match draw(st.sampled_from(kinds)):
         case "rows":
@@ -162,6 +163,10 @@ def statistics(draw, schema):
             return ask.mean(name)
         case "variance":
             return ask.variance(name)
+        case "median":
+            return ask.median(name)
+        case "quantile":
+            return ask.quantile(name, "0.9")
         case "std":
             return ask.std(name)
         case "histogram":

@@ -18,6 +18,7 @@ from sfumato.plan import (
     CentredSquare,
     CentredSum,
     CountRows,
+    Level,
     allocate,
     bound,
     make_plan,
@@ -79,6 +80,16 @@ def square_bound_as_if_centred_twice(monkeypatch):
         return true // 2 if isinstance(aggregate, CentredSquare) else true
 
     monkeypatch.setattr(allocate, "bound", half)
+
+
+def levels_as_if_a_replaced_row_kept_its_leaf(monkeypatch):
+    """A replaced row leaves one node and enters another; one side forgotten."""
+
+    def narrow(aggregate, unit, **kw):
+        true = sensitivity(aggregate, unit, **kw)
+        return 1 if isinstance(aggregate, Level) else true
+
+    monkeypatch.setattr(allocate, "sensitivity", narrow)
 
 
 def infinity_not_clamped(monkeypatch):
@@ -148,6 +159,7 @@ FAULTS = [
     (half_even_rounding, Rows(), (), ask.mean("x")),
     (square_not_shifted, Rows(), (), ask.variance("wide")),
     (square_bound_as_if_centred_twice, REPLACE, ("g",), ask.std("s")),
+    (levels_as_if_a_replaced_row_kept_its_leaf, REPLACE, (), ask.median("wide")),
     (infinity_not_clamped, Rows(), (), ask.sum("s")),
     (missing_summed_but_not_counted, Rows(), (), ask.mean("s")),
     (code_forgotten_in_the_sum, Rows(), (), ask.sum("s")),

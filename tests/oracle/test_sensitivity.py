@@ -19,6 +19,7 @@ from sfumato.plan import (
     CentredSum,
     CountRows,
     CountValues,
+    Level,
     SumValues,
     make_plan,
 )
@@ -61,12 +62,13 @@ def test_replacing_any_row_by_any_other(plan, data):
 
 COLUMNS = {
     "low": Real(-10, 5, step=1, missing=999),
+    "fine": Real(-10, 5, missing=999),
     "full": Integer(10, 20, complete=True),
     "g": Category(["a", "b"]),
     "b": Boolean(),
 }  # fmt: skip
 ROWS = [
-    {"low": low, "full": full, "g": g, "b": b}
+    {"low": low, "fine": low, "full": full, "g": g, "b": b}
     for low, full in ((-math.inf, -1e308), (math.inf, 1e308), (None, None), (-3, 15))
     for g, b in (("a", True), ("b", False), (None, None))
 ]  # fmt: skip
@@ -96,6 +98,10 @@ REACHED = [
     (CentredSquare, REPLACE, (), ask.std("low"), 448),
     (CentredSquare, REPLACE, (), ask.variance("full"), 200),
     (CentredSquare, REPLACE, ("g",), ask.variance("low"), 448),
+    (Level, ADD, (), ask.median("fine"), 1),
+    (Level, ADD, ("g",), ask.quantile("low", "0.9"), 1),
+    (Level, REPLACE, (), ask.median("fine"), 2),
+    (Level, REPLACE, ("g",), ask.median("full"), 2),
     (Bins, ADD, (), ask.histogram("low", [-10, 0, 5]), 1),
     (Bins, ADD, ("g",), ask.histogram("b"), 1),
     (Bins, REPLACE, (), ask.histogram("low", [-10, 0, 5]), 2),

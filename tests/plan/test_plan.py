@@ -20,6 +20,10 @@ from sfumato import (
     count,
     histogram,
     mean,
+    median,
+    quantile,
+    std,
+    variance,
 )
 from sfumato import (
     sum as total,
@@ -54,6 +58,7 @@ STATISTICS = st.sampled_from([
     count(), count("glucose"), mean("glucose"), mean("bmi"), mean("age"), mean("smoker"),
     total("glucose"), total("age"), histogram("age", [0, 30, 60, 120]),
     histogram("outcome"), mean("bmi", weight=9), count("outcome"),
+    variance("bmi"), std("age"), std("smoker"), median("age"), quantile("bmi", "0.9"),
 ])  # fmt: skip
 QUERIES = st.builds(
     lambda s, g, f: (
@@ -342,3 +347,35 @@ def test_too_many_cells_are_refused():
 
     with pytest.raises(DeclarationError, match="cells"):
         make_plan(Query().select(count()).group_by(*keys), Schema(keys), 1)
+
+
+@pytest.mark.parametrize("level", [0, 1, -1, 2, "nan", float("inf"), None, "x"])
+def test_a_quantile_has_a_level_between_0_and_1(level):
+    """The smallest and the largest value hang on one row; they cannot be asked."""
+    with pytest.raises(DeclarationError, match="must lie between 0 and 1"):
+        quantile("age", level)
+
+
+@pytest.mark.parametrize("column", ["outcome", "smoker"])
+def test_what_is_no_number_has_no_quantile(column):
+    """A category has no order."""
+    with pytest.raises(DeclarationError, match="has no quantiles"):
+        make_plan(Query().select(median(column)), SCHEMA, 1)
+
+
+@pytest.mark.parametrize("column", ["outcome"])
+def test_a_category_has_no_spread(column):
+    """Nor a distance."""
+    for statistic in (variance(column), std(column)):
+        with pytest.raises(DeclarationError, match="is a category"):
+            make_plan(Query().select(statistic), SCHEMA, 1)
+
+
+def test_quantiles_of_a_column_share_one_tree():
+    """More of them cost nothing; a tree has at most 256 leaves under 16 nodes."""
+    asked = [median("bmi"), quantile("bmi", "0.1"), quantile("bmi", 0.9)]
+    plan = make_plan(Query().select(*asked), SCHEMA, 1)
+
+    assert [p.cells for p in plan.parts] == [256, 16] or plan.parts[0].cells <= 256
+    assert len(plan.parts) == 2
+    assert {r.levels for r in plan.recipes} == {(0, 1)}

@@ -20,6 +20,7 @@ from sfumato.plan import (
     CentredSum,
     CountRows,
     CountValues,
+    Level,
     Plan,
     SumValues,
 )
@@ -104,7 +105,9 @@ def _grid(row: Row, schema: Schema, name: str) -> int | None:
     return grid_number(value, column) if isinstance(column, Real | Integer) else int(value)  # fmt: skip
 
 
-def _integers(aggregate: Aggregate, rows: list[Row], schema: Schema) -> Iterable[int]:
+def _integers(  # noqa: PLR0911  one for each aggregate
+    aggregate: Aggregate, rows: list[Row], schema: Schema
+) -> Iterable[int]:
     """Return the aggregate's integers for the rows of one group."""
     match aggregate:
         case CountRows():
@@ -127,6 +130,10 @@ def _integers(aggregate: Aggregate, rows: list[Row], schema: Schema) -> Iterable
             ]
             empty = grid.count(None) if complete else 0
             return [sum(terms) - aggregate.reach * empty]
+        case Level(name, first, _, bits):
+            grid = [_grid(row, schema, name) for row in rows]
+            runs = [(q - first) >> bits for q in grid if q is not None]
+            return [runs.count(i) for i in range(aggregate.count)]
         case Bins(name, edges, count):
             places = [_bin(row, schema, name, edges) for row in rows]
             return [places.count(i) for i in range(count)]

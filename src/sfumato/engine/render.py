@@ -20,7 +20,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from itertools import product
-from typing import final
+from typing import TypeGuard, final
 
 from sfumato.declare.schema import Boolean, Category, Integer, Key, Real
 from sfumato.engine.dialect import Dialect
@@ -28,7 +28,16 @@ from sfumato.engine.physical import Layout
 from sfumato.engine.predicate import predicate
 from sfumato.engine.terms import Terms
 from sfumato.engine.totals import Totals
-from sfumato.plan import Bins, CentredSquare, CentredSum, CountValues, Plan, SumValues
+from sfumato.plan import (
+    Aggregate,
+    Bins,
+    CentredSquare,
+    CentredSum,
+    CountValues,
+    Level,
+    Plan,
+    SumValues,
+)
 
 __all__ = ["Statement"]
 
@@ -56,7 +65,9 @@ class Statement:
         self._plan, self._dialect = plan, dialect
         self._terms = Terms(plan.schema, layout, dialect)
         aggregates = [part.aggregate for part in plan.parts]
-        self._bins = [a for a in aggregates if isinstance(a, Bins)]
+        self._bins = [
+            a for a in aggregates if isinstance(a, Bins) or _is_finest(a, aggregates)
+        ]
         self._sums = list(
             dict.fromkeys(
                 _Sum(a.column, a.first, a.last)
@@ -126,7 +137,8 @@ class Statement:
         self, totals: Totals, group: int, chosen: int, cell: object, rows: int
     ) -> None:
         bins = self._bins[chosen]
-        place = cell if bins.edges else self._terms.place(bins.column, cell)
+        plain = isinstance(bins, Level) or bins.edges
+        place = cell if plain else self._terms.place(bins.column, cell)
         if isinstance(place, int) and 0 <= place < bins.count:
             totals.bins[bins][group * bins.count + place] += rows
 
@@ -194,14 +206,18 @@ class Statement:
 
     def _grid(self, place: int) -> str:
         """Return ``q - first``, an integer in [0, width]."""
-        one, dialect = self._sums[place], self._dialect
-        column, f = self._plan.schema[one.column], f"x{place}"
+        one = self._sums[place]
+        return self._number(one.column, one.first, f"x{place}")
+
+    def _number(self, name: str, first: int, f: str) -> str:
+        """Return the grid number of a clamped double, counted from `first`."""
+        column, dialect = self._plan.schema[name], self._dialect
         if isinstance(column, Real | Integer):
             step, half = dialect.constant(column.step), dialect.constant(0.5)
             f = dialect.floor.format(x=f"{f} / {step} + {half}")
         # A declaration keeps grid numbers within ±2^62, so 64 bits hold the difference.
         q = dialect.to_int64.format(x=f)
-        return f"{q} - {dialect.integer(one.first)}" if one.first else q
+        return f"{q} - {dialect.integer(first)}" if first else q
 
     def _square(self, one: CentredSquare, q: str) -> str:
         """Return the squared distance of ``q - first`` from the middle.
@@ -223,9 +239,9 @@ class Statement:
             return self._terms.number(name)
         return f"CASE WHEN {self._terms.has_key(name)} THEN 1 END"
 
-    def _bin_cell(self, bins: Bins) -> str:
+    def _bin_cell(self, bins: Bins | Level) -> str:
         terms, name = self._terms, bins.column
-        if bins.edges:
+        if isinstance(bins, Level) or bins.edges:
             return terms.clamped(name)
         if isinstance(self._plan.schema[name], Boolean):
             return terms.truth(name)
@@ -235,6 +251,10 @@ class Statement:
     def _bin(self, place: int) -> str:
         """Return the place of a clamped number among the bins; -1 outside the edges."""
         bins, cell = self._bins[place], f"h{place}"
+        if isinstance(bins, Level):
+            q = f"({self._number(bins.column, bins.first, cell)})"
+            shifted = self._dialect.shifted.format(x=q, bits=bins.bits)
+            return shifted if bins.bits else q
         if not bins.edges:
             return cell
         first, *_, start, last = map(
@@ -257,6 +277,16 @@ class Statement:
         right = self._bisect(cell, edges, middle, high)
         edge = self._dialect.constant(edges[middle])
         return f"CASE WHEN {cell} < {edge} THEN {left} ELSE {right} END"
+
+
+def _is_finest(one: Aggregate, among: list[Aggregate]) -> TypeGuard[Level]:
+    """Tell whether it is the level of a tree from which all others follow."""
+    return isinstance(one, Level) and not any(
+        isinstance(other, Level)
+        and other.column == one.column
+        and other.bits < one.bits
+        for other in among
+    )
 
 
 def _group_by(keys: list[str], bins: list[str]) -> str:

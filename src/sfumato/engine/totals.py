@@ -13,6 +13,7 @@ from sfumato.plan import (
     CentredSum,
     CountRows,
     CountValues,
+    Level,
     Plan,
     SumValues,
 )
@@ -32,7 +33,7 @@ class Totals:
         sums: For each number column, the sum per group of ``q - first`` over them.
         squares: For each column whose spread is asked, the sum per group of
             ``CentredSquare.square`` of the distance from the middle.
-        bins: For each histogram, rows per group and bin, bins innermost.
+        bins: For each histogram and the finest level of each tree, rows per group and bin, bins innermost.
     """
 
     groups: int
@@ -40,7 +41,7 @@ class Totals:
     values: dict[str, list[int]] = field(default_factory=dict)
     sums: dict[str, list[int]] = field(default_factory=dict)
     squares: dict[str, list[int]] = field(default_factory=dict)
-    bins: dict[Bins, list[int]] = field(default_factory=dict)
+    bins: dict[Bins | Level, list[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Start from zero: a group without rows has a place like any other."""
@@ -50,7 +51,7 @@ class Totals:
         """Return the plan's integers."""
         return tuple(tuple(self._integers(part.aggregate)) for part in plan.parts)
 
-    def _integers(self, aggregate: Aggregate) -> list[int]:
+    def _integers(self, aggregate: Aggregate) -> list[int]:  # noqa: PLR0911  one for each
         match aggregate:
             case CountRows():
                 return self.rows
@@ -81,5 +82,20 @@ class Totals:
                 ]
             case Bins():
                 return self.bins[aggregate]
+            case Level():
+                return self._runs(aggregate)
             case _:
                 assert_never(aggregate)
+
+    def _runs(self, level: Level) -> list[int]:
+        """Add up the leaves below each node of a level."""
+        leaves, counts = next(
+            (held, counts)
+            for held, counts in self.bins.items()
+            if isinstance(held, Level) and held.column == level.column
+        )
+        found = [0] * (self.groups * level.count)
+        for i, rows in enumerate(counts):
+            group, leaf = divmod(i, leaves.count)
+            found[group * level.count + (leaf >> level.bits - leaves.bits)] += rows
+        return found

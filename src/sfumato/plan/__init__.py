@@ -7,6 +7,7 @@ from sfumato.plan.aggregate import (
     CentredSum,
     CountRows,
     CountValues,
+    Level,
     SumValues,
     bound,
     sensitivity,
@@ -15,6 +16,7 @@ from sfumato.plan.expect import Expected, expected_errors
 from sfumato.plan.lower import make_plan
 from sfumato.plan.record import (
     ByCount,
+    ByRank,
     ByRatio,
     BySquares,
     Direct,
@@ -30,6 +32,7 @@ __all__ = [
     "Aggregate",
     "Bins",
     "ByCount",
+    "ByRank",
     "ByRatio",
     "BySquares",
     "CentredSquare",
@@ -39,6 +42,7 @@ __all__ = [
     "Direct",
     "Expected",
     "Group",
+    "Level",
     "Part",
     "Plan",
     "PublicSize",

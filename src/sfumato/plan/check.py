@@ -10,6 +10,8 @@ from sfumato.declare.query import (
     Count,
     Histogram,
     Mean,
+    Median,
+    Quantile,
     Query,
     Statistic,
     Std,
@@ -69,6 +71,13 @@ def _check_statistic(statistic: Statistic, schema: Schema) -> None:
             if not isinstance(schema[column], Real | Integer | Boolean):
                 raise DeclarationError(
                     N_("column {name} is a category; it has no sum or mean"),
+                    hint=N_("ask for histogram({name}) or group by it"),
+                    name=repr(column),
+                )
+        case Quantile(column) | Median(column):
+            if not isinstance(schema[column], Real | Integer):
+                raise DeclarationError(
+                    N_("column {name} is not a number; it has no quantiles"),
                     hint=N_("ask for histogram({name}) or group by it"),
                     name=repr(column),
                 )

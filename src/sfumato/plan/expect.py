@@ -9,9 +9,10 @@ from typing import assert_never, final
 
 from sfumato.account import Coordinate, Gaussian
 from sfumato.account.joint import pair_error, pair_mean
-from sfumato.plan.aggregate import CentredSquare, CentredSum
+from sfumato.plan.aggregate import FAN, CentredSquare, CentredSum, Level
 from sfumato.plan.record import (
     ByCount,
+    ByRank,
     ByRatio,
     BySquares,
     Direct,
@@ -52,7 +53,8 @@ def expected_errors(
     Counts, histograms and sums: quantiles of their noise law. Means: the ratio is
     linearised at `rows` rows spread evenly over the groups, with the mean a typical
     distance (range/√12) from the middle of its bounds. Variances likewise; a standard
-    deviation is taken to be that of values spread evenly over the bounds.
+    deviation and the quantiles are taken to be those of values spread evenly over
+    the bounds.
 
     Args:
         plan: The plan.
@@ -66,7 +68,7 @@ def expected_errors(
             statistic.name,
             *_errors(plan, recipe, each, confidence),
             confidence,
-            each if isinstance(recipe, ByRatio | BySquares) else None,
+            each if isinstance(recipe, ByRatio | BySquares | ByRank) else None,
         )
         for statistic, recipe in plan.answers
     )
@@ -87,6 +89,8 @@ def _errors(
             half, width = _half_step(plan, total)
             factors = half / rows, width * 2 * half / sqrt(12) / rows
             return _pair(plan, (total, count), factors, confidence)
+        case ByRank():
+            return _rank(plan, recipe, rows, confidence)
         case BySquares():
             return _spread(plan, recipe, rows, confidence)
         case ByCount(total, count):
@@ -153,6 +157,32 @@ def _spread(
         return sigma * sqrt(2 / pi), sigma * NormalDist().inv_cdf((1 + confidence) / 2)
     a, b = first / sqrt(2), others / sqrt(2)
     return _two_laplace_mean(a, b), two_laplace_error(a, b, confidence)
+
+
+def _rank(
+    plan: Plan, recipe: ByRank, rows: float, confidence: float
+) -> tuple[float, float]:
+    """Return the errors of a quantile: of its rank, times the range per row.
+
+    With k known totals of variance V each, a prefix at share p less p of the whole has
+    variance k·p(1-p)·V. Inside a node of 16 leaves, whose total is known better, a
+    prefix of m leaves has m(16-m)/16 times a leaf's variance, 8/3 on average.
+    """
+    finest, coarsest = recipe.levels[0], recipe.levels[-1]
+    leaf, top = (plan.noise_of(p).variance for p in (finest, coarsest))
+    inside = 0.0
+    if finest != coarsest:
+        fan = 1 << FAN
+        inside = (fan**2 - 1) / (6 * fan) * leaf
+        top = 1 / (1 / top + 1 / (fan * leaf))
+    level = plan.parts[coarsest].aggregate
+    assert isinstance(level, Level)  # noqa: S101  lower.py pairs them so
+    p = float(recipe.level)
+    sigma = sqrt(inside + level.count * p * (1 - p) * top) / rows
+    column = plan.schema[level.column]
+    reach = getattr(column, "upper", 1.0) - getattr(column, "lower", 0.0)
+    error = sigma * NormalDist().inv_cdf((1 + confidence) / 2)
+    return reach * min(1.0, sigma * sqrt(2 / pi)), reach * min(1.0, error)
 
 
 def _half_step(plan: Plan, total: int) -> tuple[float, int]:

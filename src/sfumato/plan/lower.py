@@ -12,6 +12,8 @@ from sfumato.declare.query import (
     Count,
     Histogram,
     Mean,
+    Median,
+    Quantile,
     Query,
     Statistic,
     Std,
@@ -27,13 +29,16 @@ from sfumato.plan.aggregate import (
     CentredSum,
     CountRows,
     CountValues,
+    Level,
     SumValues,
     grid,
+    tree,
 )
 from sfumato.plan.allocate import arrange
 from sfumato.plan.check import check_query
 from sfumato.plan.record import (
     ByCount,
+    ByRank,
     ByRatio,
     BySquares,
     Direct,
@@ -74,7 +79,7 @@ def make_plan(
     needs = _Needs(query, schema)
     recipes = tuple(needs.recipe(s) for s in query.statistics)
     cells = tuple(
-        prod(map(len, keys)) * (a.count if isinstance(a, Bins) else 1)
+        prod(map(len, keys)) * (a.count if isinstance(a, Bins | Level) else 1)
         for a in needs.aggregates
     )
     if max(cells, default=0) > _MOST_CELLS:
@@ -101,7 +106,7 @@ class _Needs:
         }
         self._everyone = query.condition is None and not query.keys
 
-    def recipe(self, statistic: Statistic) -> Recipe:
+    def recipe(self, statistic: Statistic) -> Recipe:  # noqa: PLR0911  one for each
         """Return how the figure follows from parts, adding those it lacks."""
         match statistic:
             case Count(column):
@@ -119,6 +124,9 @@ class _Needs:
                 return ByRatio(self._centred_sum(column), self._count(column))
             case Variance(column) | Std(column):
                 return self._squares(column, root=isinstance(statistic, Std))
+            case Quantile(column) | Median(column):
+                levels = tree(column, *grid(self._number(column)))
+                return ByRank(tuple(map(self._place, levels)), statistic.level)
             case Histogram(column, edges):
                 count = len(edges) - 1 if edges else len(_keys(self._schema, column))
                 return Direct(self._place(Bins(column, edges, count)))

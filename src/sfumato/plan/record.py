@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import reduce
 from operator import add
 from typing import TypeAlias, final
@@ -27,6 +28,7 @@ from sfumato.plan.aggregate import Aggregate
 
 __all__ = [
     "ByCount",
+    "ByRank",
     "ByRatio",
     "BySquares",
     "Direct",
@@ -51,7 +53,7 @@ class Part:
 
     Attributes:
         aggregate: What is computed.
-        cells: Length of the vector: groups, times bins for a histogram.
+        cells: Length of the vector: groups, times bins for a histogram or a level of a tree.
     """
 
     aggregate: Aggregate
@@ -108,6 +110,15 @@ class BySquares:
 
 @final
 @dataclass(frozen=True, slots=True)
+class ByRank:
+    """The quantile at `level` of a tree of counts; `levels` are its parts, finest first."""
+
+    levels: tuple[int, ...]
+    level: Fraction
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class ByCount:
     """The sum from a shared pair: middle · count + half steps."""
 
@@ -121,7 +132,7 @@ class PublicSize:
     """The figure is the declared, public number of rows: exact and free."""
 
 
-Recipe: TypeAlias = Direct | ByRatio | BySquares | ByCount | PublicSize
+Recipe: TypeAlias = Direct | ByRatio | BySquares | ByRank | ByCount | PublicSize
 
 
 @final

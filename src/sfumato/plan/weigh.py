@@ -10,6 +10,7 @@ from sfumato.declare.query import Query
 from sfumato.plan.aggregate import Aggregate, CentredSum, SumValues, bound
 from sfumato.plan.record import (
     ByCount,
+    ByRank,
     ByRatio,
     BySquares,
     Direct,
@@ -39,7 +40,7 @@ def weights(
     return [float(max(w, smallest / 2**20)) for w in weights]
 
 
-def _influence(
+def _influence(  # noqa: PLR0911  one for each recipe
     recipe: Recipe, aggregates: Sequence[Aggregate]
 ) -> list[tuple[int, Fraction]]:
     """Return, per part, the squared error in rows that one unit of its noise causes."""
@@ -53,6 +54,10 @@ def _influence(
         case ByRatio(total, count):
             pair = [(total, Fraction(1, 4 * bound(aggregates[total]) ** 2))]
             return pair if count is None else [*pair, (count, Fraction(1, 12))]
+        case ByRank(levels):
+            # about 8/3 leaves and 4 nodes stand between a rank and what is known
+            shares = (Fraction(8, 3), Fraction(4))
+            return list(zip(levels, shares[: len(levels)], strict=True))
         case BySquares(total, squares, count, root):
             return _spread_influence((total, squares, count), aggregates, root=root)
         case ByCount(total, count):

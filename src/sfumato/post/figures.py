@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.plan import (
     ByCount,
+    ByRank,
     ByRatio,
     BySquares,
     CentredSquare,
@@ -20,6 +21,7 @@ from sfumato.plan import (
     PublicSize,
     Recipe,
 )
+from sfumato.post.tree import quantiles
 
 __all__ = ["Floats", "Spread", "centre", "points"]
 
@@ -54,6 +56,8 @@ def points(plan: Plan, recipe: Recipe, values: Sequence[Sequence[int]]) -> Float
             rows = _rows(plan, count, values)
             mean = middle + half * _floats(values[total]) / np.maximum(rows, 1.0)
             return np.clip(mean, low, high)
+        case ByRank():
+            return quantiles(plan, recipe, values)
         case BySquares(total, squares, count):
             held = None if squares is None else _floats(values[squares])
             rows = np.maximum(_rows(plan, count, values), 1.0)

@@ -15,6 +15,7 @@ import numpy as np
 from sfumato.plan import (
     Bins,
     ByCount,
+    ByRank,
     ByRatio,
     BySquares,
     CountRows,
@@ -26,6 +27,7 @@ from sfumato.plan import (
 )
 from sfumato.post.figures import Floats, Spread, centre, limits, points
 from sfumato.post.noise import DRAWS, noise_draws, noise_error
+from sfumato.post.ranks import rank_intervals
 
 __all__ = ["intervals"]
 
@@ -55,6 +57,8 @@ def intervals(
             return _direct(plan, recipe, values, confidence)
         case ByRatio():
             return _ratio(plan, recipe, values, confidence)
+        case ByRank():
+            return rank_intervals(plan, recipe, values, confidence)
         case BySquares():
             return _spread(plan, recipe, values, confidence)
         case ByCount(total, count):

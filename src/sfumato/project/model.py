@@ -43,7 +43,7 @@ __all__ = [
     "UnitTable",
 ]
 
-KINDS = ("count", "mean", "sum", "variance", "std", "histogram")
+KINDS = ("count", "mean", "sum", "variance", "std", "quantile", "median", "histogram")
 
 
 def _number(value: object) -> Decimal | int:
@@ -301,6 +301,9 @@ class StatisticTable(_Strict):
     sum: str | None = Field(default=None, description="A column")
     variance: str | None = Field(default=None, description="A column")
     std: str | None = Field(default=None, description="A column")
+    median: str | None = Field(default=None, description="A column")
+    quantile: str | None = Field(default=None, description="A column")
+    level: Number | None = Field(default=None, description="Of a quantile: 0 to 1")
     histogram: str | None = Field(default=None, description="A column")
     edges: list[Number] | None = Field(
         default=None, description="Increasing, public edges"
@@ -313,16 +316,14 @@ class StatisticTable(_Strict):
     def declared(self) -> query.Statistic:
         """Return the declaration."""
         given = {"name": self.name, "weight": self.weight}
-        if self.mean is not None:
-            return query.mean(self.mean, **given)
-        if self.sum is not None:
-            return query.sum(self.sum, **given)
-        if self.variance is not None:
-            return query.variance(self.variance, **given)
-        if self.std is not None:
-            return query.std(self.std, **given)
+        if self.quantile is not None:
+            return query.quantile(self.quantile, self.level or 0, **given)
         if self.histogram is not None:
             return query.histogram(self.histogram, self.edges, **given)
+        for ask in (query.mean, query.sum, query.variance, query.std, query.median):
+            column = getattr(self, ask.__name__)
+            if column is not None:
+                return ask(column, **given)
         return query.count(self.count if isinstance(self.count, str) else None, **given)
 
     @model_validator(mode="after")
@@ -338,6 +339,11 @@ class StatisticTable(_Strict):
         if self.edges is not None and self.histogram is None:
             raise DeclarationError(
                 N_("edges go with a histogram only"), hint=N_("remove the edges")
+            )
+        if (self.level is None) != (self.quantile is None):
+            raise DeclarationError(
+                N_("a quantile has a level, and nothing else has one"),
+                hint=N_('write {{ quantile = "Age", level = 0.9 }}'),
             )
         self.declared()
         return self

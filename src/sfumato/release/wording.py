@@ -25,6 +25,7 @@ _NAMES = {
     "mean_": N_("Mean of {column}"),
     "variance_": N_("Variance of {column}"),
     "std_": N_("Standard deviation of {column}"),
+    "median_": N_("Median of {column}"),
     "histogram_": N_("Histogram of {column}"),
 }
 _UNITS = {"row": N_("one row")}
@@ -49,6 +50,11 @@ def name_words(figure: Figure, say: Say) -> str:
     column = figure.column
     key = figure.kind if column is None else f"{figure.kind}_"
     default = key if column is None else f"{key}{column}"
+    if figure.kind == "quantile" and column is not None:
+        level = figure.name.removeprefix(key).removesuffix(f"_{column}")
+        if figure.name == f"{key}{level}_{column}":
+            words = say(N_("Quantile {level} of {column}"), level=level, column=column)
+            return visible(words)
     if figure.name != default or key not in _NAMES:
         return visible(figure.name)
     return say(_NAMES[key], column=visible(column)) if column else say(_NAMES[key])
