@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         histogram,
         mean,
         median,
+        proportion,
         quantile,
         std,
         sum,  # noqa: A004
@@ -82,6 +83,7 @@ _HOMES = {
         "histogram",
         "mean",
         "median",
+        "proportion",
         "quantile",
         "std",
         "sum",
@@ -149,6 +151,7 @@ __all__ = [
     "mean",
     "median",
     "odds",
+    "proportion",
     "quantile",
     "std",
     "sum",

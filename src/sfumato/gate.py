@@ -15,7 +15,7 @@ from typing import TypeAlias, assert_never
 
 from sfumato import noise
 from sfumato.account import Gaussian, Geometric, KNorm, epsilon_at
-from sfumato.declare.query import Count, Histogram, Statistic, Variance
+from sfumato.declare.query import Count, Histogram, Proportion, Statistic, Variance
 from sfumato.engine import Exact
 from sfumato.errors import SfumatoError
 from sfumato.plan import (
@@ -25,6 +25,7 @@ from sfumato.plan import (
     ByRank,
     ByRatio,
     BySquares,
+    CentredKey,
     CentredSquare,
     CentredSum,
     CountRows,
@@ -61,6 +62,7 @@ _NAMES: dict[type[Aggregate], str] = {
     CountValues: "count_values",
     SumValues: "sum",
     CentredSum: "centred_sum",
+    CentredKey: "centred_key",
     CentredSquare: "centred_squares",
     Bins: "bins",
     Level: "ranges",
@@ -190,7 +192,9 @@ def _figures(
         low, high = intervals(plan, recipe, noisy, confidence)
         terms = tuple(_noise(plan, part) for part in _terms(recipe))
         unit = (
-            "" if isinstance(statistic, Count | Histogram) else _unit(plan, statistic)
+            ""
+            if isinstance(statistic, Count | Histogram | Proportion)
+            else _unit(plan, statistic)
         )
         for (group, place), e, lo, hi in zip(
             _cells(plan, statistic), estimates, low, high, strict=True
@@ -253,6 +257,8 @@ def _measurement(plan: Plan, part: int, values: tuple[int, ...]) -> Measurement:
 def _noise(plan: Plan, part: int) -> Noise:
     aggregate, step = plan.parts[part].aggregate, plan.step_of(part)
     size = 1.0
+    if isinstance(aggregate, CentredKey):
+        size = 0.5
     if isinstance(aggregate, SumValues | CentredSum | CentredSquare):
         size = float(getattr(plan.schema[aggregate.column], "step", 1.0))
         size = size if isinstance(aggregate, SumValues) else size / 2

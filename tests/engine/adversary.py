@@ -151,6 +151,7 @@ def statistics(draw, schema):
     kinds = ["rows", "count"]
     kinds += ["histogram"] if name not in NUMBERS else ["edges"]
     kinds += ["median", "quantile"] if name in NUMBERS else []
+    kinds += ["share"] if name not in NUMBERS else []
     kinds += ["sum", "mean", "variance", "std"] if name not in KEYS else []
     match draw(st.sampled_from(kinds)):
         case "rows":
@@ -163,6 +164,8 @@ def statistics(draw, schema):
             return ask.mean(name)
         case "variance":
             return ask.variance(name)
+        case "share":
+            return ask.proportion(name, draw(st.sampled_from(schema[name].values)))
         case "median":
             return ask.median(name)
         case "quantile":

@@ -15,6 +15,7 @@ from sfumato.engine.render import Statement
 from sfumato.engine.terms import Terms
 from sfumato.errors import EngineError
 from sfumato.plan import (
+    CentredKey,
     CentredSquare,
     CentredSum,
     CountRows,
@@ -24,6 +25,7 @@ from sfumato.plan import (
     make_plan,
     sensitivity,
 )
+from sfumato.plan.aggregate import squared_sensitivity
 
 REPLACE = Rows(neighbours="replace_one", size=2)
 COLUMNS = {
@@ -90,6 +92,16 @@ def levels_as_if_a_replaced_row_kept_its_leaf(monkeypatch):
         return 1 if isinstance(aggregate, Level) else true
 
     monkeypatch.setattr(allocate, "sensitivity", narrow)
+
+
+def share_as_if_only_the_key_counted(monkeypatch):
+    """A replaced row leaves the key and joins another: one side forgotten."""
+
+    def narrow(aggregate, unit, **kw):
+        true = squared_sensitivity(aggregate, unit, **kw)
+        return 1 if isinstance(aggregate, CentredKey) else true
+
+    monkeypatch.setattr(allocate, "squared_sensitivity", narrow)
 
 
 def infinity_not_clamped(monkeypatch):
@@ -160,6 +172,7 @@ FAULTS = [
     (square_not_shifted, Rows(), (), ask.variance("wide")),
     (square_bound_as_if_centred_twice, REPLACE, ("g",), ask.std("s")),
     (levels_as_if_a_replaced_row_kept_its_leaf, REPLACE, (), ask.median("wide")),
+    (share_as_if_only_the_key_counted, REPLACE, (), ask.proportion("g", "a")),
     (infinity_not_clamped, Rows(), (), ask.sum("s")),
     (missing_summed_but_not_counted, Rows(), (), ask.mean("s")),
     (code_forgotten_in_the_sum, Rows(), (), ask.sum("s")),

@@ -15,6 +15,7 @@ from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
 from sfumato.declare.unit import Rows
 from sfumato.plan import (
     Bins,
+    CentredKey,
     CentredSquare,
     CentredSum,
     CountRows,
@@ -98,6 +99,11 @@ REACHED = [
     (CentredSquare, REPLACE, (), ask.std("low"), 448),
     (CentredSquare, REPLACE, (), ask.variance("full"), 200),
     (CentredSquare, REPLACE, ("g",), ask.variance("low"), 448),
+    (CentredKey, ADD, (), ask.proportion("g", "b"), 1),
+    (CentredKey, ADD, ("b",), ask.proportion("g", "a"), 1),
+    (CentredKey, REPLACE, (), ask.proportion("g", "a"), 2),
+    (CentredKey, REPLACE, ("g",), ask.proportion("b", False), 2),
+    (CentredSum, REPLACE, (), ask.proportion("b"), 2),
     (Level, ADD, (), ask.median("fine"), 1),
     (Level, ADD, ("g",), ask.quantile("low", "0.9"), 1),
     (Level, REPLACE, (), ask.median("fine"), 2),

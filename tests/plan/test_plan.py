@@ -1,5 +1,6 @@
 """Plans: exact cost, shared measurements, refusals that cost nothing."""
 
+import re
 from fractions import Fraction
 
 import pytest
@@ -21,6 +22,7 @@ from sfumato import (
     histogram,
     mean,
     median,
+    proportion,
     quantile,
     std,
     variance,
@@ -58,7 +60,7 @@ STATISTICS = st.sampled_from([
     count(), count("glucose"), mean("glucose"), mean("bmi"), mean("age"), mean("smoker"),
     total("glucose"), total("age"), histogram("age", [0, 30, 60, 120]),
     histogram("outcome"), mean("bmi", weight=9), count("outcome"),
-    variance("bmi"), std("age"), std("smoker"), median("age"), quantile("bmi", "0.9"),
+    variance("bmi"), std("age"), proportion("outcome", 1), proportion("smoker"), std("smoker"), median("age"), quantile("bmi", "0.9"),
 ])  # fmt: skip
 QUERIES = st.builds(
     lambda s, g, f: (
@@ -379,3 +381,44 @@ def test_quantiles_of_a_column_share_one_tree():
     assert [p.cells for p in plan.parts] == [256, 16] or plan.parts[0].cells <= 256
     assert len(plan.parts) == 2
     assert {r.levels for r in plan.recipes} == {(0, 1)}
+
+
+@pytest.mark.parametrize(
+    ("statistic", "said"),
+    [
+        (proportion("outcome"), "None is no declared key of 'outcome'"),
+        (proportion("outcome", 2), "2 is no declared key"),
+        (proportion("outcome", True), "True is no declared key"),
+        (proportion("smoker", "yes"), "'smoker' is true or false; 'yes' is neither"),
+        (proportion("age", 3), "'age' is a number; it has no share"),
+        (proportion("smokers"), "unknown column 'smokers'"),
+    ],
+)
+def test_a_share_is_of_a_declared_key(statistic, said):
+    """What is not declared is refused, never read from the rows."""
+    with pytest.raises(DeclarationError, match=re.escape(said)):
+        make_plan(Query().select(statistic), SCHEMA, 1)
+
+
+def test_the_share_of_true_is_the_mean_of_a_boolean():
+    """One measurement answers both."""
+    plan = make_plan(
+        Query().select(
+            mean("smoker"), proportion("smoker"), proportion("smoker", True)
+        ),
+        SCHEMA,
+        1,
+    )
+
+    assert set(plan.recipes) == {ByRatio(0, 1)}
+
+
+def test_many_groups_times_many_keys_are_refused_at_once():
+    """The size is known before anything of that size is built."""
+    wide = Schema({n: Category(range(200)) for n in "abcdefgh"})
+    for query in (
+        Query().group_by("a", "b", "c").select(proportion("d", 1)),
+        Query().group_by(*"abcdefgh").select(count()),
+    ):
+        with pytest.raises(DeclarationError, match="cells; at most"):
+            make_plan(query, wide, 1)

@@ -13,9 +13,9 @@ from sfumato.declare.expr import And, Expr
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
 
-__all__ = ["Count", "Histogram", "Mean", "Median", "Quantile", "Query", "Statistic", "Std",
-           "Sum", "Variance", "count", "histogram", "mean", "median", "quantile", "std",
-           "sum", "variance"]  # fmt: skip
+__all__ = ["Count", "Histogram", "Mean", "Median", "Proportion", "Quantile", "Query",
+           "Statistic", "Std", "Sum", "Variance", "count", "histogram", "mean", "median",
+           "proportion", "quantile", "std", "sum", "variance"]  # fmt: skip
 
 
 @final
@@ -44,6 +44,17 @@ class Mean:
     """The mean of a column's values, each clamped to the declared bounds."""
 
     column: str
+    name: str
+    weight: Fraction = Fraction(1)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Proportion:
+    """The share of a column's values that are one key; of a Boolean, that are true."""
+
+    column: str
+    key: str | int | bool | None
     name: str
     weight: Fraction = Fraction(1)
 
@@ -113,7 +124,7 @@ class Histogram:
 
 
 Statistic: TypeAlias = (
-    Count | Sum | Mean | Variance | Std | Quantile | Median | Histogram
+    Count | Sum | Mean | Proportion | Variance | Std | Quantile | Median | Histogram
 )
 
 
@@ -144,6 +155,29 @@ def sum(column: str, *, name: str | None = None, weight: Amount = 1) -> Sum:  # 
 def mean(column: str, *, name: str | None = None, weight: Amount = 1) -> Mean:
     """Ask for the mean of a numeric or Boolean column; arguments as for `count`."""
     return Mean(column, _name(name, f"mean_{column}"), _weight(weight))
+
+
+def proportion(
+    column: str,
+    key: str | int | bool | None = None,
+    *,
+    name: str | None = None,
+    weight: Amount = 1,
+) -> Proportion:
+    """Ask for the share of values that are `key`; other arguments as for `count`.
+
+    Args:
+        column: Name of a Boolean column, or of a category.
+        key: A declared key of the column; may be left out for a Boolean: true.
+        name: Name of the figure; default ``proportion_<column>``, with ``_<key>``.
+        weight: Importance when the ε is split; see `count`.
+
+    Examples:
+        >>> proportion("Smoker").name, proportion("Sex", "F").name
+        ('proportion_Smoker', 'proportion_Sex_F')
+    """
+    default = f"proportion_{column}" + ("" if key is None else f"_{key}")
+    return Proportion(column, key, _name(name, default), _weight(weight))
 
 
 def variance(column: str, *, name: str | None = None, weight: Amount = 1) -> Variance:

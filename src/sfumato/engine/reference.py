@@ -16,6 +16,7 @@ from sfumato.engine.cell import as_double, clamped, grid_number, key_index, numb
 from sfumato.plan import (
     Aggregate,
     Bins,
+    CentredKey,
     CentredSquare,
     CentredSum,
     CountRows,
@@ -120,6 +121,9 @@ def _integers(  # noqa: PLR0911  one for each aggregate
         case CentredSum(name, first, last):
             grid = [_grid(row, schema, name) for row in rows]
             return [sum(2 * q - (first + last) for q in grid if q is not None)]
+        case CentredKey(name, place):
+            keys = [_value(row, schema, name) for row in rows]
+            return [sum(1 if k == place else -1 for k in keys if k is not None)]
         case CentredSquare(name, first, last, complete):
             middle = aggregate.least + aggregate.most
             grid = [_grid(row, schema, name) for row in rows]

@@ -18,6 +18,7 @@ between those without a second clamp.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import product
 from typing import TypeGuard, final
@@ -31,6 +32,7 @@ from sfumato.engine.totals import Totals
 from sfumato.plan import (
     Aggregate,
     Bins,
+    CentredKey,
     CentredSquare,
     CentredSum,
     CountValues,
@@ -65,9 +67,7 @@ class Statement:
         self._plan, self._dialect = plan, dialect
         self._terms = Terms(plan.schema, layout, dialect)
         aggregates = [part.aggregate for part in plan.parts]
-        self._bins = [
-            a for a in aggregates if isinstance(a, Bins) or _is_finest(a, aggregates)
-        ]
+        self._bins = list(dict.fromkeys(_binned(aggregates)))
         self._sums = list(
             dict.fromkeys(
                 _Sum(a.column, a.first, a.last)
@@ -277,6 +277,15 @@ class Statement:
         right = self._bisect(cell, edges, middle, high)
         edge = self._dialect.constant(edges[middle])
         return f"CASE WHEN {cell} < {edge} THEN {left} ELSE {right} END"
+
+
+def _binned(aggregates: list[Aggregate]) -> Iterator[Bins | Level]:
+    """Iterate over what the rows are counted by."""
+    for one in aggregates:
+        if isinstance(one, CentredKey):
+            yield Bins(one.column, (), one.count)
+        elif isinstance(one, Bins) or _is_finest(one, aggregates):
+            yield one
 
 
 def _is_finest(one: Aggregate, among: list[Aggregate]) -> TypeGuard[Level]:

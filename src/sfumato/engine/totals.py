@@ -9,6 +9,7 @@ from sfumato.engine import Exact
 from sfumato.plan import (
     Aggregate,
     Bins,
+    CentredKey,
     CentredSquare,
     CentredSum,
     CountRows,
@@ -33,7 +34,7 @@ class Totals:
         sums: For each number column, the sum per group of ``q - first`` over them.
         squares: For each column whose spread is asked, the sum per group of
             ``CentredSquare.square`` of the distance from the middle.
-        bins: For each histogram and the finest level of each tree, rows per group and bin, bins innermost.
+        bins: For each histogram, each column with a share, and the finest level of each tree, rows per group and bin, bins innermost.
     """
 
     groups: int
@@ -71,6 +72,10 @@ class Totals:
                         self.values[name], self.sums[name], strict=True
                     )
                 ]
+            case CentredKey(name, place, keys):
+                counts = self.bins[Bins(name, (), keys)]
+                each = (counts[i : i + keys] for i in range(0, len(counts), keys))
+                return [2 * rows[place] - sum(rows) for rows in each]
             case CentredSquare(name):
                 middle = aggregate.least + aggregate.most
                 missing = aggregate.reach if aggregate.complete else 0

@@ -3,6 +3,7 @@
 from sfumato.plan.aggregate import (
     Aggregate,
     Bins,
+    CentredKey,
     CentredSquare,
     CentredSum,
     CountRows,
@@ -35,6 +36,7 @@ __all__ = [
     "ByRank",
     "ByRatio",
     "BySquares",
+    "CentredKey",
     "CentredSquare",
     "CentredSum",
     "CountRows",

@@ -15,6 +15,7 @@ from sfumato.declare.unit import Rows
 __all__ = [
     "Aggregate",
     "Bins",
+    "CentredKey",
     "CentredSquare",
     "CentredSum",
     "CountRows",
@@ -78,6 +79,20 @@ class CentredSum:
     def width(self) -> int:
         """Grid steps between the bounds."""
         return self.last - self.first
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CentredKey:
+    """Rows whose cell is the key at `place`, less rows with another of `count` keys.
+
+    Missing adds 0. It is the `CentredSum` of "the cell is that key", so half of its
+    terms' range is what a row added or removed moves it by.
+    """
+
+    column: str
+    place: int
+    count: int
 
 
 @final
@@ -183,14 +198,21 @@ def tree(column: str, first: int, last: int) -> tuple[Level, ...]:
 
 
 Aggregate: TypeAlias = (
-    CountRows | CountValues | SumValues | CentredSum | CentredSquare | Bins | Level
+    CountRows
+    | CountValues
+    | SumValues
+    | CentredSum
+    | CentredKey
+    | CentredSquare
+    | Bins
+    | Level
 )
 
 
 def bound(aggregate: Aggregate) -> int:
     """Return the largest size of one row's contribution to one cell."""
     match aggregate:
-        case CountRows() | CountValues() | Bins() | Level():
+        case CountRows() | CountValues() | CentredKey() | Bins() | Level():
             return 1
         case CentredSum():
             return aggregate.width

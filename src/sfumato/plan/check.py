@@ -11,6 +11,7 @@ from sfumato.declare.query import (
     Histogram,
     Mean,
     Median,
+    Proportion,
     Quantile,
     Query,
     Statistic,
@@ -81,10 +82,41 @@ def _check_statistic(statistic: Statistic, schema: Schema) -> None:
                     hint=N_("ask for histogram({name}) or group by it"),
                     name=repr(column),
                 )
+        case Proportion(column, key):
+            _check_share(column, schema[column], key)
         case Histogram(column, edges):
             _check_histogram(column, edges, schema[column])
         case _:
             assert_never(statistic)
+
+
+def _check_share(name: str, column: Column, key: object) -> None:
+    match column:
+        case Category():
+            if token(key) not in column.tokens:
+                raise DeclarationError(
+                    N_("{key} is no declared key of {name}; its share is not known"),
+                    hint=N_("name a key, such as {example}"),
+                    key=repr(key)[:60],
+                    name=repr(name),
+                    example=nearest(str(key), map(str, column.values)),
+                )
+        case Boolean():
+            if not (key is None or isinstance(key, bool)):
+                raise DeclarationError(
+                    N_("{name} is true or false; {key} is neither"),
+                    hint=N_("write proportion({name}) for the share of true"),
+                    key=repr(key)[:60],
+                    name=repr(name),
+                )
+        case Real() | Integer():
+            raise DeclarationError(
+                N_("column {name} is a number; it has no share"),
+                hint=N_("count the rows of a filter, or ask for mean({name})"),
+                name=repr(name),
+            )
+        case _:
+            assert_never(column)
 
 
 def _check_histogram(name: str, edges: tuple[float, ...], column: Column) -> None:

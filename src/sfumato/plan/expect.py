@@ -9,7 +9,7 @@ from typing import assert_never, final
 
 from sfumato.account import Coordinate, Gaussian
 from sfumato.account.joint import pair_error, pair_mean
-from sfumato.plan.aggregate import FAN, CentredSquare, CentredSum, Level
+from sfumato.plan.aggregate import FAN, CentredKey, CentredSquare, CentredSum, Level
 from sfumato.plan.record import (
     ByCount,
     ByRank,
@@ -187,6 +187,8 @@ def _rank(
 
 def _half_step(plan: Plan, total: int) -> tuple[float, int]:
     """Return half a grid step in the column's unit, and the width in steps."""
+    if isinstance(plan.parts[total].aggregate, CentredKey):
+        return 0.5, 1
     aggregate = _centred(plan, total)
     step = float(getattr(plan.schema[aggregate.column], "step", 1.0))
     return step / 2, aggregate.width

@@ -13,6 +13,7 @@ from sfumato.declare.query import (
     Histogram,
     Mean,
     Median,
+    Proportion,
     Quantile,
     Query,
     Statistic,
@@ -20,11 +21,21 @@ from sfumato.declare.query import (
     Sum,
     Variance,
 )
-from sfumato.declare.schema import Boolean, Category, Integer, Key, Number, Real, Schema
+from sfumato.declare.schema import (
+    Boolean,
+    Category,
+    Integer,
+    Key,
+    Number,
+    Real,
+    Schema,
+    token,
+)
 from sfumato.errors import DeclarationError
 from sfumato.plan.aggregate import (
     Aggregate,
     Bins,
+    CentredKey,
     CentredSquare,
     CentredSum,
     CountRows,
@@ -78,15 +89,16 @@ def make_plan(
     keys = [_keys(schema, k) for k in query.keys]
     needs = _Needs(query, schema)
     recipes = tuple(needs.recipe(s) for s in query.statistics)
+    size = prod(map(len, keys))
     cells = tuple(
-        prod(map(len, keys)) * (a.count if isinstance(a, Bins | Level) else 1)
-        for a in needs.aggregates
+        size * (a.count if isinstance(a, Bins | Level) else 1) for a in needs.aggregates
     )
-    if max(cells, default=0) > _MOST_CELLS:
+    scanned = [size * getattr(a, "count", 1) for a in needs.aggregates]
+    if max(scanned, default=0) > _MOST_CELLS:
         raise DeclarationError(
             N_("the question has {cells} cells; at most {most} are allowed"),
             hint=N_("group by fewer columns or use fewer bins"),
-            cells=max(cells),
+            cells=max(scanned),
             most=_MOST_CELLS,
         )
     groups = tuple(product(*keys))
@@ -122,6 +134,8 @@ class _Needs:
                 return Direct(self._place(SumValues(column, first, last, fill)), step)
             case Mean(column):
                 return ByRatio(self._centred_sum(column), self._count(column))
+            case Proportion(column, key):
+                return ByRatio(self._share(column, key), self._count(column))
             case Variance(column) | Std(column):
                 return self._squares(column, root=isinstance(statistic, Std))
             case Quantile(column) | Median(column):
@@ -148,6 +162,13 @@ class _Needs:
 
     def _centred_sum(self, column: str) -> int:
         return self._place(CentredSum(column, *grid(self._number(column))))
+
+    def _share(self, column: str, key: Key | None) -> int:
+        declared = self._schema[column]
+        if isinstance(declared, Boolean) and key is not False:
+            return self._centred_sum(column)
+        keys = [token(k) for k in _keys(self._schema, column)]
+        return self._place(CentredKey(column, keys.index(token(key)), len(keys)))
 
     def _squares(self, column: str, *, root: bool) -> BySquares:
         first, last = grid(self._number(column))

@@ -87,7 +87,7 @@ class Direct:
 @final
 @dataclass(frozen=True, slots=True)
 class ByRatio:
-    """The mean: middle + half steps / count; `count` none means the public size."""
+    """A mean or share: middle + half steps / count; `count` none is the public size."""
 
     total: int
     count: int | None

@@ -14,6 +14,7 @@ from sfumato.plan import (
     ByRank,
     ByRatio,
     BySquares,
+    CentredKey,
     CentredSquare,
     CentredSum,
     Direct,
@@ -72,14 +73,18 @@ def points(plan: Plan, recipe: Recipe, values: Sequence[Sequence[int]]) -> Float
 def centre(plan: Plan, total: int) -> tuple[float, float]:
     """Return the middle of the bounds and half a grid step, in the column's unit."""
     aggregate = plan.parts[total].aggregate
+    if isinstance(aggregate, CentredKey):
+        return 0.5, 0.5
     assert isinstance(aggregate, CentredSum)  # noqa: S101  lower.py pairs them so
     half = _step(plan, aggregate.column) / 2
     return (aggregate.first + aggregate.last) * half, half
 
 
 def limits(plan: Plan, total: int) -> tuple[float, float]:
-    """Return the public bounds of the column under a centred sum."""
+    """Return the public bounds of the column under a centred sum; a share's are 0, 1."""
     aggregate = plan.parts[total].aggregate
+    if isinstance(aggregate, CentredKey):
+        return 0.0, 1.0
     assert isinstance(aggregate, CentredSum)  # noqa: S101  lower.py pairs them so
     column = plan.schema[aggregate.column]
     return getattr(column, "lower", 0.0), getattr(column, "upper", 1.0)

@@ -43,7 +43,9 @@ __all__ = [
     "UnitTable",
 ]
 
-KINDS = ("count", "mean", "sum", "variance", "std", "quantile", "median", "histogram")
+KINDS = ("count", "mean", "sum", "proportion", "variance", "std", "quantile", "median",
+         "histogram")  # fmt: skip
+_PARTS = (("edges", "histogram"), ("level", "quantile"), ("key", "proportion"))
 
 
 def _number(value: object) -> Decimal | int:
@@ -299,6 +301,8 @@ class StatisticTable(_Strict):
     )
     mean: str | None = Field(default=None, description="A column")
     sum: str | None = Field(default=None, description="A column")
+    proportion: str | None = Field(default=None, description="A column")
+    key: str | int | bool | None = Field(default=None, description="Of a proportion")
     variance: str | None = Field(default=None, description="A column")
     std: str | None = Field(default=None, description="A column")
     median: str | None = Field(default=None, description="A column")
@@ -316,6 +320,8 @@ class StatisticTable(_Strict):
     def declared(self) -> query.Statistic:
         """Return the declaration."""
         given = {"name": self.name, "weight": self.weight}
+        if self.proportion is not None:
+            return query.proportion(self.proportion, self.key, **given)
         if self.quantile is not None:
             return query.quantile(self.quantile, self.level or 0, **given)
         if self.histogram is not None:
@@ -336,15 +342,14 @@ class StatisticTable(_Strict):
                     'write {{ count = true }} or {{ mean = "Age" }}, one per entry'
                 ),
             )
-        if self.edges is not None and self.histogram is None:
-            raise DeclarationError(
-                N_("edges go with a histogram only"), hint=N_("remove the edges")
-            )
-        if (self.level is None) != (self.quantile is None):
-            raise DeclarationError(
-                N_("a quantile has a level, and nothing else has one"),
-                hint=N_('write {{ quantile = "Age", level = 0.9 }}'),
-            )
+        for part, kind in _PARTS:
+            if getattr(self, part) is not None and getattr(self, kind) is None:
+                raise DeclarationError(
+                    N_("the entry {part} goes with {kind} only"),
+                    hint=N_("remove {part}"),
+                    part=part,
+                    kind=kind,
+                )
         self.declared()
         return self
 

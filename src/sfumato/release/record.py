@@ -16,7 +16,15 @@ __all__ = ["Claim", "Figure", "Group", "Measurement", "Noise", "Receipt", "Relea
 
 Group: TypeAlias = "Mapping[str, str | int | bool]"
 Kind: TypeAlias = Literal[
-    "count", "sum", "mean", "variance", "std", "quantile", "median", "histogram"
+    "count",
+    "sum",
+    "mean",
+    "proportion",
+    "variance",
+    "std",
+    "quantile",
+    "median",
+    "histogram",
 ]
 
 SCHEMA_VERSION = 1
