@@ -31,7 +31,18 @@ if TYPE_CHECKING:
     from sfumato.arrays import above_threshold, choose, gaussian, geometric, laplace
     from sfumato.declare.dataset import CSV, Dataset
     from sfumato.declare.expr import col
-    from sfumato.declare.query import Query, count, histogram, mean, sum  # noqa: A004
+    from sfumato.declare.query import (
+        Query,
+        count,
+        histogram,
+        mean,
+        median,
+        proportion,
+        quantile,
+        std,
+        sum,  # noqa: A004
+        variance,
+    )
     from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
     from sfumato.declare.unit import Rows
     from sfumato.errors import (
@@ -66,7 +77,18 @@ _HOMES = {
     "arrays": ("above_threshold", "choose", "gaussian", "geometric", "laplace"),
     "declare.dataset": ("CSV", "Dataset"),
     "declare.expr": ("col",),
-    "declare.query": ("Query", "count", "histogram", "mean", "sum"),
+    "declare.query": (
+        "Query",
+        "count",
+        "histogram",
+        "mean",
+        "median",
+        "proportion",
+        "quantile",
+        "std",
+        "sum",
+        "variance",
+    ),
     "declare.schema": ("Boolean", "Category", "Integer", "Real", "Schema"),
     "declare.unit": ("Rows",),
     "errors": (
@@ -127,8 +149,13 @@ __all__ = [
     "histogram",
     "laplace",
     "mean",
+    "median",
     "odds",
+    "proportion",
+    "quantile",
+    "std",
     "sum",
+    "variance",
 ]
 
 

@@ -15,18 +15,23 @@ from typing import TypeAlias, assert_never
 
 from sfumato import noise
 from sfumato.account import Gaussian, Geometric, KNorm, epsilon_at
-from sfumato.declare.query import Count, Histogram, Statistic
+from sfumato.declare.query import Count, Histogram, Proportion, Statistic, Variance
 from sfumato.engine import Exact
 from sfumato.errors import SfumatoError
 from sfumato.plan import (
     Aggregate,
     Bins,
     ByCount,
+    ByRank,
     ByRatio,
+    BySquares,
+    CentredKey,
+    CentredSquare,
     CentredSum,
     CountRows,
     CountValues,
     Direct,
+    Level,
     Plan,
     Recipe,
     Step,
@@ -57,7 +62,10 @@ _NAMES: dict[type[Aggregate], str] = {
     CountValues: "count_values",
     SumValues: "sum",
     CentredSum: "centred_sum",
+    CentredKey: "centred_key",
+    CentredSquare: "centred_squares",
     Bins: "bins",
+    Level: "ranges",
 }
 _SMALL = Fraction(2**40)  # above it noise is drawn one by one: no 64-bit limit
 
@@ -184,7 +192,9 @@ def _figures(
         low, high = intervals(plan, recipe, noisy, confidence)
         terms = tuple(_noise(plan, part) for part in _terms(recipe))
         unit = (
-            "" if isinstance(statistic, Count | Histogram) else _unit(plan, statistic)
+            ""
+            if isinstance(statistic, Count | Histogram | Proportion)
+            else _unit(plan, statistic)
         )
         for (group, place), e, lo, hi in zip(
             _cells(plan, statistic), estimates, low, high, strict=True
@@ -221,6 +231,10 @@ def _terms(recipe: Recipe) -> tuple[int, ...]:
             return (part,)
         case ByRatio(total, count) | ByCount(total, count):
             return (total,) if count is None else (total, count)
+        case ByRank(levels):
+            return levels
+        case BySquares(total, squares, count):
+            return tuple(part for part in (total, squares, count) if part is not None)
         case _:
             return ()
 
@@ -243,9 +257,13 @@ def _measurement(plan: Plan, part: int, values: tuple[int, ...]) -> Measurement:
 def _noise(plan: Plan, part: int) -> Noise:
     aggregate, step = plan.parts[part].aggregate, plan.step_of(part)
     size = 1.0
-    if isinstance(aggregate, SumValues | CentredSum):
+    if isinstance(aggregate, CentredKey):
+        size = 0.5
+    if isinstance(aggregate, SumValues | CentredSum | CentredSquare):
         size = float(getattr(plan.schema[aggregate.column], "step", 1.0))
-        size = size / 2 if isinstance(aggregate, CentredSum) else size
+        size = size if isinstance(aggregate, SumValues) else size / 2
+    if isinstance(aggregate, CentredSquare):
+        size = size**2 * aggregate.scale / 2
     mechanism, loss = step.mechanism, str(plan.charge(step))
     match mechanism:
         case KNorm():
@@ -262,4 +280,5 @@ def _noise(plan: Plan, part: int) -> Noise:
 
 def _unit(plan: Plan, statistic: Statistic) -> str:
     column = statistic.column
-    return str(getattr(plan.schema[column], "unit", "")) if column else ""
+    unit = str(getattr(plan.schema[column], "unit", "")) if column else ""
+    return f"({unit})²" if unit and isinstance(statistic, Variance) else unit

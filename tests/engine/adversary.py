@@ -151,7 +151,9 @@ def statistics(draw, schema):
     name = draw(st.sampled_from(NAMES))
     kinds = ["rows", "count"]
     kinds += ["histogram"] if name not in NUMBERS else ["edges"]
-    kinds += ["sum", "mean"] if name not in KEYS else []
+    kinds += ["median", "quantile"] if name in NUMBERS else []
+    kinds += ["share"] if name not in NUMBERS else []
+    kinds += ["sum", "mean", "variance", "std"] if name not in KEYS else []
     match draw(st.sampled_from(kinds)):
         case "rows":
             return ask.count()
@@ -161,6 +163,16 @@ def statistics(draw, schema):
             return ask.sum(name)
         case "mean":
             return ask.mean(name)
+        case "variance":
+            return ask.variance(name)
+        case "share":
+            return ask.proportion(name, draw(st.sampled_from(schema[name].values)))
+        case "median":
+            return ask.median(name)
+        case "quantile":
+            return ask.quantile(name, "0.9")
+        case "std":
+            return ask.std(name)
         case "histogram":
             return ask.histogram(name)
         case _:

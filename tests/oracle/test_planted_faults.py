@@ -14,17 +14,32 @@ from sfumato.engine import duckdb
 from sfumato.engine.render import Statement
 from sfumato.engine.terms import Terms
 from sfumato.errors import EngineError
-from sfumato.plan import CentredSum, CountRows, allocate, bound, make_plan, sensitivity
+from sfumato.plan import (
+    CentredKey,
+    CentredSquare,
+    CentredSum,
+    CountRows,
+    Level,
+    allocate,
+    bound,
+    make_plan,
+    sensitivity,
+)
+from sfumato.plan.aggregate import squared_sensitivity
 
 REPLACE = Rows(neighbours="replace_one", size=2)
 COLUMNS = {
     "x": Real("0.5", "2.5", step=1, missing=999),
     "s": Real(-10, 10, step=1, missing=999),
+    "wide": Real(0, 2**20, step=1),
     "full": Integer(10, 20, complete=True),
     "g": Category(["a", "b"]),
 }  # fmt: skip
 CELLS = (-math.inf, 0.5, 1.5, 2.5, 3, 1e308, math.inf, math.nan, None, 999)
-ROWS = [{"x": c, "s": c, "full": c, "g": "ab"[i % 2]} for i, c in enumerate(CELLS)]
+ROWS = [
+    {"x": c, "s": c, "wide": c, "full": c, "g": "ab"[i % 2]}
+    for i, c in enumerate(CELLS)
+]
 
 
 def wrong(monkeypatch, name, replacement):
@@ -52,6 +67,41 @@ def joint_rows_forgotten(monkeypatch):
 def half_even_rounding(monkeypatch):
     """Rounding as `round` does it, while the bounds are rounded by floor(y + 1/2)."""
     wrong(monkeypatch, "floor", "round_even(({x}) - 0.5::DOUBLE, 0)")
+
+
+def square_not_shifted(monkeypatch):
+    """A squared distance kept whole, while its bound is that of the shifted one."""
+    wrong(monkeypatch, "shifted", "{x}")
+
+
+def square_bound_as_if_centred_twice(monkeypatch):
+    """The reach of a centred square halved once more."""
+
+    def half(aggregate):
+        true = bound(aggregate)
+        return true // 2 if isinstance(aggregate, CentredSquare) else true
+
+    monkeypatch.setattr(allocate, "bound", half)
+
+
+def levels_as_if_a_replaced_row_kept_its_leaf(monkeypatch):
+    """A replaced row leaves one node and enters another; one side forgotten."""
+
+    def narrow(aggregate, unit, **kw):
+        true = sensitivity(aggregate, unit, **kw)
+        return 1 if isinstance(aggregate, Level) else true
+
+    monkeypatch.setattr(allocate, "sensitivity", narrow)
+
+
+def share_as_if_only_the_key_counted(monkeypatch):
+    """A replaced row leaves the key and joins another: one side forgotten."""
+
+    def narrow(aggregate, unit, **kw):
+        true = squared_sensitivity(aggregate, unit, **kw)
+        return 1 if isinstance(aggregate, CentredKey) else true
+
+    monkeypatch.setattr(allocate, "squared_sensitivity", narrow)
 
 
 def infinity_not_clamped(monkeypatch):
@@ -119,6 +169,10 @@ FAULTS = [
     (bound_off_by_one, Rows(), (), ask.mean("x")),
     (joint_rows_forgotten, REPLACE, ("g",), ask.mean("s")),
     (half_even_rounding, Rows(), (), ask.mean("x")),
+    (square_not_shifted, Rows(), (), ask.variance("wide")),
+    (square_bound_as_if_centred_twice, REPLACE, ("g",), ask.std("s")),
+    (levels_as_if_a_replaced_row_kept_its_leaf, REPLACE, (), ask.median("wide")),
+    (share_as_if_only_the_key_counted, REPLACE, (), ask.proportion("g", "a")),
     (infinity_not_clamped, Rows(), (), ask.sum("s")),
     (missing_summed_but_not_counted, Rows(), (), ask.mean("s")),
     (code_forgotten_in_the_sum, Rows(), (), ask.sum("s")),

@@ -13,7 +13,17 @@ from sfumato.declare import query as ask
 from sfumato.declare.expr import col
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
 from sfumato.declare.unit import Rows
-from sfumato.plan import Bins, CentredSum, CountRows, CountValues, SumValues, make_plan
+from sfumato.plan import (
+    Bins,
+    CentredKey,
+    CentredSquare,
+    CentredSum,
+    CountRows,
+    CountValues,
+    Level,
+    SumValues,
+    make_plan,
+)
 
 SIZE = 2
 ADD, REPLACE = Rows(), Rows(neighbours="replace_one", size=SIZE)
@@ -53,13 +63,14 @@ def test_replacing_any_row_by_any_other(plan, data):
 
 COLUMNS = {
     "low": Real(-10, 5, step=1, missing=999),
+    "fine": Real(-10, 5, missing=999),
     "full": Integer(10, 20, complete=True),
     "g": Category(["a", "b"]),
     "b": Boolean(),
 }  # fmt: skip
 ROWS = [
-    {"low": low, "full": full, "g": g, "b": b}
-    for low, full in ((-math.inf, -1e308), (math.inf, 1e308), (None, None))
+    {"low": low, "fine": low, "full": full, "g": g, "b": b}
+    for low, full in ((-math.inf, -1e308), (math.inf, 1e308), (None, None), (-3, 15))
     for g, b in (("a", True), ("b", False), (None, None))
 ]  # fmt: skip
 TABLES = [[row, ROWS[0]] for row in ROWS[::2]]
@@ -83,6 +94,20 @@ REACHED = [
     (CentredSum, REPLACE, (), ask.mean("low"), 30),
     (CentredSum, REPLACE, ("g",), ask.mean("full"), 20),
     (CentredSum, REPLACE, (), ask.mean("b"), 2),
+    (CentredSquare, ADD, (), ask.variance("low"), 224),
+    (CentredSquare, ADD, ("g",), ask.std("full"), 100),
+    (CentredSquare, REPLACE, (), ask.std("low"), 448),
+    (CentredSquare, REPLACE, (), ask.variance("full"), 200),
+    (CentredSquare, REPLACE, ("g",), ask.variance("low"), 448),
+    (CentredKey, ADD, (), ask.proportion("g", "b"), 1),
+    (CentredKey, ADD, ("b",), ask.proportion("g", "a"), 1),
+    (CentredKey, REPLACE, (), ask.proportion("g", "a"), 2),
+    (CentredKey, REPLACE, ("g",), ask.proportion("b", False), 2),
+    (CentredSum, REPLACE, (), ask.proportion("b"), 2),
+    (Level, ADD, (), ask.median("fine"), 1),
+    (Level, ADD, ("g",), ask.quantile("low", "0.9"), 1),
+    (Level, REPLACE, (), ask.median("fine"), 2),
+    (Level, REPLACE, ("g",), ask.median("full"), 2),
     (Bins, ADD, (), ask.histogram("low", [-10, 0, 5]), 1),
     (Bins, ADD, ("g",), ask.histogram("b"), 1),
     (Bins, REPLACE, (), ask.histogram("low", [-10, 0, 5]), 2),

@@ -1,5 +1,6 @@
 """Plans: exact cost, shared measurements, refusals that cost nothing."""
 
+import re
 from fractions import Fraction
 
 import pytest
@@ -20,6 +21,11 @@ from sfumato import (
     count,
     histogram,
     mean,
+    median,
+    proportion,
+    quantile,
+    std,
+    variance,
 )
 from sfumato import (
     sum as total,
@@ -54,6 +60,7 @@ STATISTICS = st.sampled_from([
     count(), count("glucose"), mean("glucose"), mean("bmi"), mean("age"), mean("smoker"),
     total("glucose"), total("age"), histogram("age", [0, 30, 60, 120]),
     histogram("outcome"), mean("bmi", weight=9), count("outcome"),
+    variance("bmi"), std("age"), proportion("outcome", 1), proportion("smoker"), std("smoker"), median("age"), quantile("bmi", "0.9"),
 ])  # fmt: skip
 QUERIES = st.builds(
     lambda s, g, f: (
@@ -345,3 +352,76 @@ def test_too_many_cells_are_refused():
 
     with pytest.raises(DeclarationError, match="cells"):
         make_plan(Query().select(count()).group_by(*keys), Schema(keys), 1)
+
+
+@pytest.mark.parametrize("level", [0, 1, -1, 2, "nan", float("inf"), None, "x"])
+def test_a_quantile_has_a_level_between_0_and_1(level):
+    """The smallest and the largest value hang on one row; they cannot be asked."""
+    with pytest.raises(DeclarationError, match="must lie between 0 and 1"):
+        quantile("age", level)
+
+
+@pytest.mark.parametrize("column", ["outcome", "smoker"])
+def test_what_is_no_number_has_no_quantile(column):
+    """A category has no order."""
+    with pytest.raises(DeclarationError, match="has no quantiles"):
+        make_plan(Query().select(median(column)), SCHEMA, 1)
+
+
+@pytest.mark.parametrize("column", ["outcome"])
+def test_a_category_has_no_spread(column):
+    """Nor a distance."""
+    for statistic in (variance(column), std(column)):
+        with pytest.raises(DeclarationError, match="is a category"):
+            make_plan(Query().select(statistic), SCHEMA, 1)
+
+
+def test_quantiles_of_a_column_share_one_tree():
+    """More of them cost nothing; a tree has at most 256 leaves under 16 nodes."""
+    asked = [median("bmi"), quantile("bmi", "0.1"), quantile("bmi", 0.9)]
+    plan = make_plan(Query().select(*asked), SCHEMA, 1)
+
+    assert [p.cells for p in plan.parts] == [256, 16] or plan.parts[0].cells <= 256
+    assert len(plan.parts) == 2
+    assert {r.levels for r in plan.recipes} == {(0, 1)}
+
+
+@pytest.mark.parametrize(
+    ("statistic", "said"),
+    [
+        (proportion("outcome"), "None is no declared key of 'outcome'"),
+        (proportion("outcome", 2), "2 is no declared key"),
+        (proportion("outcome", True), "True is no declared key"),
+        (proportion("smoker", "yes"), "'smoker' is true or false; 'yes' is neither"),
+        (proportion("age", 3), "'age' is a number; it has no share"),
+        (proportion("smokers"), "unknown column 'smokers'"),
+    ],
+)
+def test_a_share_is_of_a_declared_key(statistic, said):
+    """What is not declared is refused, never read from the rows."""
+    with pytest.raises(DeclarationError, match=re.escape(said)):
+        make_plan(Query().select(statistic), SCHEMA, 1)
+
+
+def test_the_share_of_true_is_the_mean_of_a_boolean():
+    """One measurement answers both."""
+    plan = make_plan(
+        Query().select(
+            mean("smoker"), proportion("smoker"), proportion("smoker", True)
+        ),
+        SCHEMA,
+        1,
+    )
+
+    assert set(plan.recipes) == {ByRatio(0, 1)}
+
+
+def test_many_groups_times_many_keys_are_refused_at_once():
+    """The size is known before anything of that size is built."""
+    wide = Schema({n: Category(range(200)) for n in "abcdefgh"})
+    for query in (
+        Query().group_by("a", "b", "c").select(proportion("d", 1)),
+        Query().group_by(*"abcdefgh").select(count()),
+    ):
+        with pytest.raises(DeclarationError, match="cells; at most"):
+            make_plan(query, wide, 1)

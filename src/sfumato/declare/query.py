@@ -14,8 +14,9 @@ from sfumato.declare.expr import And, Expr
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
 
-__all__ = ["Count", "Histogram", "Mean", "Query", "Statistic", "Sum", "count",
-           "histogram", "mean", "sum"]  # fmt: skip
+__all__ = ["Count", "Histogram", "Mean", "Median", "Proportion", "Quantile", "Query",
+           "Statistic", "Std", "Sum", "Variance", "count", "histogram", "mean", "median",
+           "proportion", "quantile", "std", "sum", "variance"]  # fmt: skip
 
 
 @final
@@ -50,6 +51,66 @@ class Mean:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Proportion:
+    """The share of a column's values that are one key; of a Boolean, that are true."""
+
+    column: str
+    key: str | int | bool | None
+    name: str
+    weight: Fraction = Fraction(1)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Variance:
+    """The variance of a column's clamped values: mean squared distance from the mean.
+
+    The sum of squares is divided by the number of values n, not by n - 1.
+    """
+
+    column: str
+    name: str
+    weight: Fraction = Fraction(1)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Std:
+    """The standard deviation of a column's clamped values: root of `Variance`."""
+
+    column: str
+    name: str
+    weight: Fraction = Fraction(1)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Quantile:
+    """The smallest value that a share `level` of a column's clamped values reach."""
+
+    column: str
+    level: Fraction
+    name: str
+    weight: Fraction = Fraction(1)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Median:
+    """The quantile at one half."""
+
+    column: str
+    name: str
+    weight: Fraction = Fraction(1)
+
+    @property
+    def level(self) -> Fraction:
+        """One half."""
+        return Fraction(1, 2)
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Histogram:
     """How many values fall into each bin, or, without edges, into each category.
 
@@ -63,7 +124,9 @@ class Histogram:
     weight: Fraction = Fraction(1)
 
 
-Statistic: TypeAlias = Count | Sum | Mean | Histogram
+Statistic: TypeAlias = (
+    Count | Sum | Mean | Proportion | Variance | Std | Quantile | Median | Histogram
+)
 
 
 def count(
@@ -93,6 +156,85 @@ def sum(column: str, *, name: str | None = None, weight: Amount = 1) -> Sum:  # 
 def mean(column: str, *, name: str | None = None, weight: Amount = 1) -> Mean:
     """Ask for the mean of a numeric or Boolean column; arguments as for `count`."""
     return Mean(column, _name(name, f"mean_{column}"), _weight(weight))
+
+
+def proportion(
+    column: str,
+    key: str | int | bool | None = None,
+    *,
+    name: str | None = None,
+    weight: Amount = 1,
+) -> Proportion:
+    """Ask for the share of values that are `key`; other arguments as for `count`.
+
+    Args:
+        column: Name of a Boolean column, or of a category.
+        key: A declared key of the column; may be left out for a Boolean: true.
+        name: Name of the figure; default ``proportion_<column>``, with ``_<key>``.
+        weight: Importance when the ε is split; see `count`.
+
+    Examples:
+        >>> proportion("Smoker").name, proportion("Sex", "F").name
+        ('proportion_Smoker', 'proportion_Sex_F')
+    """
+    default = f"proportion_{column}" + ("" if key is None else f"_{key}")
+    return Proportion(column, key, _name(name, default), _weight(weight))
+
+
+def variance(column: str, *, name: str | None = None, weight: Amount = 1) -> Variance:
+    """Ask for the variance of a numeric or Boolean column; arguments as for `count`.
+
+    The divisor is n; multiply by n / (n - 1) for the estimate of a population.
+
+    Examples:
+        >>> variance("Glucose").name
+        'variance_Glucose'
+    """
+    return Variance(column, _name(name, f"variance_{column}"), _weight(weight))
+
+
+def std(column: str, *, name: str | None = None, weight: Amount = 1) -> Std:
+    """Ask for the standard deviation of a column: the root of its `variance`."""
+    return Std(column, _name(name, f"std_{column}"), _weight(weight))
+
+
+def quantile(
+    column: str, level: Amount, *, name: str | None = None, weight: Amount = 1
+) -> Quantile:
+    """Ask for the value below which a share of a numeric column lies.
+
+    All quantiles of a column come from one measurement: asking for more of them costs
+    nothing more, and they never cross.
+
+    Args:
+        column: Name of a declared number column.
+        level: The share, between 0 and 1, such as ``"0.9"``. Neither end is a level:
+            one row decides the smallest and the largest value, and no private answer
+            can tell it; ask for ``"0.01"`` and ``"0.99"``.
+        name: Name of the figure; default ``quantile_<level>_<column>``.
+        weight: Importance when the ε is split; see `count`.
+
+    Raises:
+        DeclarationError: `level` is no number between 0 and 1.
+
+    Examples:
+        >>> quantile("Age", "0.9").name
+        'quantile_0.9_Age'
+    """
+    share = exact(level)
+    if share is None or not 0 < share < 1:
+        raise DeclarationError(
+            N_("the level of a quantile must lie between 0 and 1, got {level}"),
+            hint=N_('write "0.5" for the median; for the ends take "0.01" and "0.99"'),
+            level=repr(level)[:60],
+        )
+    default = f"quantile_{float(share):g}_{column}"
+    return Quantile(column, share, _name(name, default), _weight(weight))
+
+
+def median(column: str, *, name: str | None = None, weight: Amount = 1) -> Median:
+    """Ask for the median of a numeric column: its `quantile` at one half."""
+    return Median(column, _name(name, f"median_{column}"), _weight(weight))
 
 
 def histogram(

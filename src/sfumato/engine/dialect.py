@@ -14,6 +14,7 @@ class Dialect:
     """The primitives of one database; ``{x}`` stands for an expression.
 
     A template may be used only if it is total: no cell makes it raise or overflow.
+    `shifted` divides an integer of at least 0 by a power of two, and floors.
     `to_int64` is applied to clamped doubles only, whose range is known beforehand.
     """
 
@@ -29,6 +30,7 @@ class Dialect:
     to_int64: str
     is_nan: str
     floor: str
+    shifted: str
     is_whole_text: str
     whole_text: str
     sum_text: str
@@ -67,6 +69,7 @@ DUCKDB = Dialect(
     to_int64="CAST({x} AS BIGINT)",
     is_nan="isnan({x})",
     floor="floor({x})",
+    shifted="({x} >> {bits})",
     # `contains` is a cheap test that spares most cells the regular expression.
     is_whole_text="contains({x}, '.') AND regexp_full_match({x}, '-?[0-9]+[.]0+')",
     whole_text="split_part({x}, '.', 1)",

@@ -16,9 +16,12 @@ from sfumato.engine.cell import as_double, clamped, grid_number, key_index, numb
 from sfumato.plan import (
     Aggregate,
     Bins,
+    CentredKey,
+    CentredSquare,
     CentredSum,
     CountRows,
     CountValues,
+    Level,
     Plan,
     SumValues,
 )
@@ -103,7 +106,9 @@ def _grid(row: Row, schema: Schema, name: str) -> int | None:
     return grid_number(value, column) if isinstance(column, Real | Integer) else int(value)  # fmt: skip
 
 
-def _integers(aggregate: Aggregate, rows: list[Row], schema: Schema) -> Iterable[int]:
+def _integers(  # noqa: PLR0911  one for each aggregate
+    aggregate: Aggregate, rows: list[Row], schema: Schema
+) -> Iterable[int]:
     """Return the aggregate's integers for the rows of one group."""
     match aggregate:
         case CountRows():
@@ -116,6 +121,23 @@ def _integers(aggregate: Aggregate, rows: list[Row], schema: Schema) -> Iterable
         case CentredSum(name, first, last):
             grid = [_grid(row, schema, name) for row in rows]
             return [sum(2 * q - (first + last) for q in grid if q is not None)]
+        case CentredKey(name, place):
+            keys = [_value(row, schema, name) for row in rows]
+            return [sum(1 if k == place else -1 for k in keys if k is not None)]
+        case CentredSquare(name, first, last, complete):
+            middle = aggregate.least + aggregate.most
+            grid = [_grid(row, schema, name) for row in rows]
+            terms = [
+                2 * aggregate.square(2 * q - (first + last)) - middle
+                for q in grid
+                if q is not None
+            ]
+            empty = grid.count(None) if complete else 0
+            return [sum(terms) - aggregate.reach * empty]
+        case Level(name, first, _, bits):
+            grid = [_grid(row, schema, name) for row in rows]
+            runs = [(q - first) >> bits for q in grid if q is not None]
+            return [runs.count(i) for i in range(aggregate.count)]
         case Bins(name, edges, count):
             places = [_bin(row, schema, name, edges) for row in rows]
             return [places.count(i) for i in range(count)]

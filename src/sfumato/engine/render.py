@@ -18,10 +18,10 @@ between those without a second clamp.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import final
+from typing import TypeGuard, final
 
 from sfumato.declare.schema import Boolean, Category, Integer, Key, Real
 from sfumato.engine.dialect import Dialect
@@ -29,7 +29,17 @@ from sfumato.engine.physical import Layout
 from sfumato.engine.predicate import predicate
 from sfumato.engine.terms import Terms
 from sfumato.engine.totals import Totals
-from sfumato.plan import Bins, CentredSum, CountValues, Plan, SumValues
+from sfumato.plan import (
+    Aggregate,
+    Bins,
+    CentredKey,
+    CentredSquare,
+    CentredSum,
+    CountValues,
+    Level,
+    Plan,
+    SumValues,
+)
 
 __all__ = ["Statement"]
 
@@ -59,14 +69,17 @@ class Statement:
         self._plan, self._dialect = plan, dialect
         self._terms = Terms(plan.schema, layout, dialect)
         aggregates = [part.aggregate for part in plan.parts]
-        self._bins = [a for a in aggregates if isinstance(a, Bins)]
+        self._bins = list(dict.fromkeys(_binned(aggregates)))
         self._sums = list(
             dict.fromkeys(
                 _Sum(a.column, a.first, a.last)
                 for a in aggregates
-                if isinstance(a, SumValues | CentredSum)
+                if isinstance(a, SumValues | CentredSum | CentredSquare)
             )
         )
+        self._squares = {
+            a.column: a for a in aggregates if isinstance(a, CentredSquare)
+        }
         summed = {s.column for s in self._sums}
         self._counted = [
             a.column
@@ -102,6 +115,8 @@ class Statement:
             totals.values[column] = [0] * groups
         for one in self._sums:
             totals.sums[one.column] = [0] * groups
+            if one.column in self._squares:
+                totals.squares[one.column] = [0] * groups
         for bins in self._bins:
             totals.bins[bins] = [0] * (groups * bins.count)
         return totals
@@ -138,7 +153,8 @@ class Statement:
         self, totals: Totals, group: int, chosen: int, cell: object, rows: int
     ) -> None:
         bins = self._bins[chosen]
-        place = cell if bins.edges else self._terms.place(bins.column, cell)
+        plain = isinstance(bins, Level) or bins.edges
+        place = cell if plain else self._terms.place(bins.column, cell)
         if isinstance(place, int) and 0 <= place < bins.count:
             totals.bins[bins][group * bins.count + place] += rows
 
@@ -148,6 +164,8 @@ class Statement:
         for one in self._sums:
             totals.values[one.column][group] += next(rest)
             totals.sums[one.column][group] += next(rest)
+            if one.column in self._squares:
+                totals.squares[one.column][group] += next(rest)
         for column in self._counted:
             totals.values[column][group] += next(rest)
 
@@ -161,8 +179,11 @@ class Statement:
             for places in self._marks
         ]
         outputs.append(count.format(x="*"))
-        for i, _ in enumerate(self._sums):
+        for i, one in enumerate(self._sums):
             outputs += [count.format(x=f"q{i}"), total.format(x=f"q{i}")]
+            if one.column in self._squares:
+                square = self._square(self._squares[one.column], f"q{i}")
+                outputs.append(total.format(x=square))
         outputs += [count.format(x=f"v{i}") for i, _ in enumerate(self._counted)]
         return (
             f"SELECT {', '.join(outputs)} FROM ({self._steps(keys, bins)}) AS steps"
@@ -203,14 +224,32 @@ class Statement:
 
     def _grid(self, place: int) -> str:
         """Return ``q - first``, an integer in [0, width]."""
-        one, dialect = self._sums[place], self._dialect
-        column, f = self._plan.schema[one.column], f"x{place}"
+        one = self._sums[place]
+        return self._number(one.column, one.first, f"x{place}")
+
+    def _number(self, name: str, first: int, f: str) -> str:
+        """Return the grid number of a clamped double, counted from `first`."""
+        column, dialect = self._plan.schema[name], self._dialect
         if isinstance(column, Real | Integer):
             step, half = dialect.constant(column.step), dialect.constant(0.5)
             f = dialect.floor.format(x=f"{f} / {step} + {half}")
         # A declaration keeps grid numbers within ±2^62, so 64 bits hold the difference.
         q = dialect.to_int64.format(x=f)
-        return f"{q} - {dialect.integer(one.first)}" if one.first else q
+        return f"{q} - {dialect.integer(first)}" if first else q
+
+    def _square(self, one: CentredSquare, q: str) -> str:
+        """Return the squared distance of ``q - first`` from the middle.
+
+        A width is below 2^63 and ``0 <= q <= width``, so no difference leaves 64 bits;
+        the trimmed distance is below 2^31, so neither does its square.
+        """
+        dialect = self._dialect
+        width = dialect.integer(one.width)
+        distance = f"({q} - ({width} - {q}))"
+        if one.trim:
+            distance = dialect.shifted.format(x=f"abs{distance}", bits=one.trim)
+        square = f"({distance} * {distance})"
+        return dialect.shifted.format(x=square, bits=one.shift) if one.shift else square
 
     def _value(self, name: str) -> str:
         """Return something that is null exactly when the cell is missing."""
@@ -218,9 +257,9 @@ class Statement:
             return self._terms.number(name)
         return f"CASE WHEN {self._terms.has_key(name)} THEN 1 END"
 
-    def _bin_cell(self, bins: Bins) -> str:
+    def _bin_cell(self, bins: Bins | Level) -> str:
         terms, name = self._terms, bins.column
-        if bins.edges:
+        if isinstance(bins, Level) or bins.edges:
             return terms.clamped(name)
         if isinstance(self._plan.schema[name], Boolean):
             return terms.truth(name)
@@ -230,6 +269,10 @@ class Statement:
     def _bin(self, place: int) -> str:
         """Return the place of a clamped number among the bins; -1 outside the edges."""
         bins, cell = self._bins[place], f"h{place}"
+        if isinstance(bins, Level):
+            q = f"({self._number(bins.column, bins.first, cell)})"
+            shifted = self._dialect.shifted.format(x=q, bits=bins.bits)
+            return shifted if bins.bits else q
         if not bins.edges:
             return cell
         first, *_, start, last = map(
@@ -252,6 +295,25 @@ class Statement:
         right = self._bisect(cell, edges, middle, high)
         edge = self._dialect.constant(edges[middle])
         return f"CASE WHEN {cell} < {edge} THEN {left} ELSE {right} END"
+
+
+def _binned(aggregates: list[Aggregate]) -> Iterator[Bins | Level]:
+    """Iterate over what the rows are counted by."""
+    for one in aggregates:
+        if isinstance(one, CentredKey):
+            yield Bins(one.column, (), one.count)
+        elif isinstance(one, Bins) or _is_finest(one, aggregates):
+            yield one
+
+
+def _is_finest(one: Aggregate, among: list[Aggregate]) -> TypeGuard[Level]:
+    """Tell whether it is the level of a tree from which all others follow."""
+    return isinstance(one, Level) and not any(
+        isinstance(other, Level)
+        and other.column == one.column
+        and other.bits < one.bits
+        for other in among
+    )
 
 
 def _group_by(keys: list[str], bins: list[str]) -> str:

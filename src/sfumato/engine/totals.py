@@ -9,9 +9,12 @@ from sfumato.engine import Exact
 from sfumato.plan import (
     Aggregate,
     Bins,
+    CentredKey,
+    CentredSquare,
     CentredSum,
     CountRows,
     CountValues,
+    Level,
     Plan,
     SumValues,
 )
@@ -29,14 +32,17 @@ class Totals:
         rows: Rows per group.
         values: For each column, rows per group whose cell is not missing.
         sums: For each number column, the sum per group of ``q - first`` over them.
-        bins: For each histogram, rows per group and bin, bins innermost.
+        squares: For each column whose spread is asked, the sum per group of
+            ``CentredSquare.square`` of the distance from the middle.
+        bins: For each histogram, each column with a share, and the finest level of each tree, rows per group and bin, bins innermost.
     """
 
     groups: int
     rows: list[int] = field(init=False)
     values: dict[str, list[int]] = field(default_factory=dict)
     sums: dict[str, list[int]] = field(default_factory=dict)
-    bins: dict[Bins, list[int]] = field(default_factory=dict)
+    squares: dict[str, list[int]] = field(default_factory=dict)
+    bins: dict[Bins | Level, list[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Start from zero: a group without rows has a place like any other."""
@@ -46,7 +52,7 @@ class Totals:
         """Return the plan's integers."""
         return tuple(tuple(self._integers(part.aggregate)) for part in plan.parts)
 
-    def _integers(self, aggregate: Aggregate) -> list[int]:
+    def _integers(self, aggregate: Aggregate) -> list[int]:  # noqa: PLR0911  one for each
         match aggregate:
             case CountRows():
                 return self.rows
@@ -66,7 +72,35 @@ class Totals:
                         self.values[name], self.sums[name], strict=True
                     )
                 ]
+            case CentredKey(name, place, keys):
+                counts = self.bins[Bins(name, (), keys)]
+                each = (counts[i : i + keys] for i in range(0, len(counts), keys))
+                return [2 * rows[place] - sum(rows) for rows in each]
+            case CentredSquare(name):
+                middle = aggregate.least + aggregate.most
+                missing = aggregate.reach if aggregate.complete else 0
+                return [
+                    2 * total - middle * values - missing * (rows - values)
+                    for rows, values, total in zip(
+                        self.rows, self.values[name], self.squares[name], strict=True
+                    )
+                ]
             case Bins():
                 return self.bins[aggregate]
+            case Level():
+                return self._runs(aggregate)
             case _:
                 assert_never(aggregate)
+
+    def _runs(self, level: Level) -> list[int]:
+        """Add up the leaves below each node of a level."""
+        leaves, counts = next(
+            (held, counts)
+            for held, counts in self.bins.items()
+            if isinstance(held, Level) and held.column == level.column
+        )
+        found = [0] * (self.groups * level.count)
+        for i, rows in enumerate(counts):
+            group, leaf = divmod(i, leaves.count)
+            found[group * level.count + (leaf >> level.bits - leaves.bits)] += rows
+        return found

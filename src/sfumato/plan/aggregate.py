@@ -15,15 +15,22 @@ from sfumato.declare.unit import Rows
 __all__ = [
     "Aggregate",
     "Bins",
+    "CentredKey",
+    "CentredSquare",
     "CentredSum",
     "CountRows",
     "CountValues",
+    "Level",
     "SumValues",
     "bound",
     "grid",
     "sensitivity",
     "squared_sensitivity",
+    "tree",
 ]
+
+FAN = 4  # bits: a node of a tree has 16 children
+_LEAVES = 8  # bits: a tree has at most 256 leaves
 
 
 @final
@@ -76,6 +83,76 @@ class CentredSum:
 
 @final
 @dataclass(frozen=True, slots=True)
+class CentredKey:
+    """Rows whose cell is the key at `place`, less rows with another of `count` keys.
+
+    Missing adds 0. It is the `CentredSum` of "the cell is that key", so half of its
+    terms' range is what a row added or removed moves it by.
+    """
+
+    column: str
+    place: int
+    count: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CentredSquare:
+    """Sum of ``2e - (least + most)``, where e is a squared distance from the middle.
+
+    ``e = (|2q - (first + last)| >> trim)² >> shift``: whole numbers below 2^30, from
+    products below 2^62, so that every engine computes them in 64 bits. `>>` floors.
+    Each term lies within ±reach. Missing adds 0; in a column declared complete it
+    counts as the middle of the bounds, as it does in `CentredSum`: it adds -reach.
+    """
+
+    column: str
+    first: int
+    last: int
+    complete: bool = False
+
+    @property
+    def width(self) -> int:
+        """Grid steps between the bounds."""
+        return self.last - self.first
+
+    @property
+    def trim(self) -> int:
+        """Bits dropped from a distance before it is squared: 0 below 2^31 steps."""
+        return max(0, self.width.bit_length() - 31)
+
+    @property
+    def shift(self) -> int:
+        """Bits dropped from a squared distance: 0 below 2^15 steps."""
+        return max(0, ((self.width >> self.trim) ** 2).bit_length() - 30)
+
+    @property
+    def scale(self) -> int:
+        """How many squared half steps one unit of e stands for."""
+        return 1 << (self.shift + 2 * self.trim)
+
+    @property
+    def most(self) -> int:
+        """The e of a value at a bound."""
+        return self.square(self.width)
+
+    @property
+    def least(self) -> int:
+        """The e of a value nearest the middle, which an odd width keeps off it."""
+        return self.square(self.width & 1)
+
+    @property
+    def reach(self) -> int:
+        """The largest size of one term."""
+        return self.most - self.least
+
+    def square(self, distance: int) -> int:
+        """Return e for a distance from the middle, in half steps."""
+        return (abs(distance) >> self.trim) ** 2 >> self.shift
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Bins:
     """Rows per bin ``[e0, e1), …, [e(k-1), ek]`` of clamped cells, or per category.
 
@@ -87,16 +164,60 @@ class Bins:
     count: int
 
 
-Aggregate: TypeAlias = CountRows | CountValues | SumValues | CentredSum | Bins
+@final
+@dataclass(frozen=True, slots=True)
+class Level:
+    """Rows per run of ``2^bits`` grid numbers, from the lower bound up.
+
+    A value with grid number q counts in run ``(q - first) >> bits``: in exactly one, as
+    in `Bins`. The levels of a tree differ in `bits` only; the finest are its leaves.
+    """
+
+    column: str
+    first: int
+    last: int
+    bits: int
+
+    @property
+    def count(self) -> int:
+        """Number of runs."""
+        return (self.last - self.first >> self.bits) + 1
+
+
+def tree(column: str, first: int, last: int) -> tuple[Level, ...]:
+    """Return the levels that quantiles are read from, the finest first.
+
+    At most 256 leaves, in at most 16 nodes of 16 leaves: under pure ε a wide, flat tree
+    has less noise than a binary one (Qardaji, Yang, Li, VLDB 2013).
+    """
+    finest = max(0, (last - first).bit_length() - _LEAVES)
+    levels = [Level(column, first, last, finest)]
+    if levels[0].count > 1 << FAN:
+        levels.append(Level(column, first, last, finest + FAN))
+    return tuple(levels)
+
+
+Aggregate: TypeAlias = (
+    CountRows
+    | CountValues
+    | SumValues
+    | CentredSum
+    | CentredKey
+    | CentredSquare
+    | Bins
+    | Level
+)
 
 
 def bound(aggregate: Aggregate) -> int:
     """Return the largest size of one row's contribution to one cell."""
     match aggregate:
-        case CountRows() | CountValues() | Bins():
+        case CountRows() | CountValues() | CentredKey() | Bins() | Level():
             return 1
         case CentredSum():
             return aggregate.width
+        case CentredSquare():
+            return aggregate.reach
         case SumValues(_, first, last):
             return max(abs(first), abs(last))
         case _:
@@ -135,7 +256,7 @@ def squared_sensitivity(aggregate: Aggregate, unit: Rows, *, groups: int) -> int
     """
     if unit.neighbours == "add_remove":
         return bound(aggregate) ** 2
-    if isinstance(aggregate, Bins):
+    if isinstance(aggregate, Bins | Level):
         return 2
     same = sensitivity(aggregate, unit, groups=1) ** 2
     return same if groups == 1 else max(same, 2 * bound(aggregate) ** 2)

@@ -22,6 +22,7 @@ from sfumato.declare.unit import Rows
 from sfumato.plan.aggregate import (
     Aggregate,
     Bins,
+    Level,
     bound,
     sensitivity,
     squared_sensitivity,
@@ -58,9 +59,11 @@ def arrange(
     joint = [
         (w * (rows * bound(a)) ** 2, i)
         for i, (a, w) in enumerate(zip(aggregates, worth, strict=True))
-        if not isinstance(a, Bins)
+        if not isinstance(a, Bins | Level)
     ]
-    bins = [c for c, a in zip(alone, aggregates, strict=True) if isinstance(a, Bins)]
+    bins = [
+        c for c, a in zip(alone, aggregates, strict=True) if isinstance(a, Bins | Level)
+    ]
     classes: list[_Class] = [*_best_runs(sorted(joint, reverse=True), alone), *bins]
     bounds = [bound(a) for a in aggregates]
     costs = _costs(total, classes)

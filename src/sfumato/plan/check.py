@@ -6,7 +6,19 @@ from typing import assert_never
 
 from sfumato.amount import exact
 from sfumato.declare.expr import And, Compare, Expr, IsIn, IsMissing, Not, Or
-from sfumato.declare.query import Count, Histogram, Mean, Query, Statistic, Sum
+from sfumato.declare.query import (
+    Count,
+    Histogram,
+    Mean,
+    Median,
+    Proportion,
+    Quantile,
+    Query,
+    Statistic,
+    Std,
+    Sum,
+    Variance,
+)
 from sfumato.declare.schema import (
     Boolean,
     Category,
@@ -56,17 +68,55 @@ def _check_statistic(statistic: Statistic, schema: Schema) -> None:
     match statistic:
         case Count(column):
             _ = column is None or schema[column]
-        case Sum(column) | Mean(column):
+        case Sum(column) | Mean(column) | Variance(column) | Std(column):
             if not isinstance(schema[column], Real | Integer | Boolean):
                 raise DeclarationError(
                     N_("column {name} is a category; it has no sum or mean"),
                     hint=N_("ask for histogram({name}) or group by it"),
                     name=repr(column),
                 )
+        case Quantile(column) | Median(column):
+            if not isinstance(schema[column], Real | Integer):
+                raise DeclarationError(
+                    N_("column {name} is not a number; it has no quantiles"),
+                    hint=N_("ask for histogram({name}) or group by it"),
+                    name=repr(column),
+                )
+        case Proportion(column, key):
+            _check_share(column, schema[column], key)
         case Histogram(column, edges):
             _check_histogram(column, edges, schema[column])
         case _:
             assert_never(statistic)
+
+
+def _check_share(name: str, column: Column, key: object) -> None:
+    match column:
+        case Category():
+            if token(key) not in column.tokens:
+                raise DeclarationError(
+                    N_("{key} is no declared key of {name}; its share is not known"),
+                    hint=N_("name a key, such as {example}"),
+                    key=repr(key)[:60],
+                    name=repr(name),
+                    example=nearest(str(key), map(str, column.values)),
+                )
+        case Boolean():
+            if not (key is None or isinstance(key, bool)):
+                raise DeclarationError(
+                    N_("{name} is true or false; {key} is neither"),
+                    hint=N_("write proportion({name}) for the share of true"),
+                    key=repr(key)[:60],
+                    name=repr(name),
+                )
+        case Real() | Integer():
+            raise DeclarationError(
+                N_("column {name} is a number; it has no share"),
+                hint=N_("count the rows of a filter, or ask for mean({name})"),
+                name=repr(name),
+            )
+        case _:
+            assert_never(column)
 
 
 def _check_histogram(name: str, edges: tuple[float, ...], column: Column) -> None:

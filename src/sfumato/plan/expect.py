@@ -9,8 +9,17 @@ from typing import assert_never, final
 
 from sfumato.account import Coordinate, Gaussian
 from sfumato.account.joint import pair_error, pair_mean
-from sfumato.plan.aggregate import CentredSum
-from sfumato.plan.record import ByCount, ByRatio, Direct, Plan, PublicSize, Recipe
+from sfumato.plan.aggregate import FAN, CentredKey, CentredSquare, CentredSum, Level
+from sfumato.plan.record import (
+    ByCount,
+    ByRank,
+    ByRatio,
+    BySquares,
+    Direct,
+    Plan,
+    PublicSize,
+    Recipe,
+)
 
 __all__ = ["Expected", "expected_errors", "two_laplace_error"]
 
@@ -43,7 +52,9 @@ def expected_errors(
 
     Counts, histograms and sums: quantiles of their noise law. Means: the ratio is
     linearised at `rows` rows spread evenly over the groups, with the mean a typical
-    distance (range/√12) from the middle of its bounds.
+    distance (range/√12) from the middle of its bounds. Variances likewise; a standard
+    deviation and the quantiles are taken to be those of values spread evenly over
+    the bounds.
 
     Args:
         plan: The plan.
@@ -57,7 +68,7 @@ def expected_errors(
             statistic.name,
             *_errors(plan, recipe, each, confidence),
             confidence,
-            each if isinstance(recipe, ByRatio) else None,
+            each if isinstance(recipe, ByRatio | BySquares | ByRank) else None,
         )
         for statistic, recipe in plan.answers
     )
@@ -78,6 +89,10 @@ def _errors(
             half, width = _half_step(plan, total)
             factors = half / rows, width * 2 * half / sqrt(12) / rows
             return _pair(plan, (total, count), factors, confidence)
+        case ByRank():
+            return _rank(plan, recipe, rows, confidence)
+        case BySquares():
+            return _spread(plan, recipe, rows, confidence)
         case ByCount(total, count):
             half, _ = _half_step(plan, total)
             middle = (
@@ -113,8 +128,67 @@ def _pair(
     return _two_laplace_mean(a, b), two_laplace_error(a, b, confidence)
 
 
+def _spread(
+    plan: Plan, recipe: BySquares, rows: float, confidence: float
+) -> tuple[float, float]:
+    """Return the errors of a variance or its root, linearised.
+
+    The mean E1 is taken to lie width/√3 half steps from the middle; the terms are added
+    as if independent, the largest of them against the sum of the others.
+    """
+    half, width = _half_step(plan, recipe.total)
+    unit = half**2 / rows
+    terms = {recipe.total: 2 * width / sqrt(3) * unit}
+    if recipe.squares is not None:
+        square = plan.parts[recipe.squares].aggregate
+        assert isinstance(square, CentredSquare)  # noqa: S101  lower.py pairs them so
+        terms[recipe.squares] = square.scale / 2 * unit
+    if recipe.count is not None:
+        terms[recipe.count] = hypot(2 / 3, 1 / sqrt(12)) * width**2 * unit
+    if recipe.root:
+        deviation = width * half / sqrt(3)
+        terms = {part: t / (2 * deviation) for part, t in terms.items()}
+    first, *rest = sorted(
+        (sqrt(plan.noise_of(p).variance) * t for p, t in terms.items()), reverse=True
+    )
+    others = hypot(*rest)
+    if isinstance(plan.noise_of(recipe.total), Gaussian):
+        sigma = hypot(first, others)
+        return sigma * sqrt(2 / pi), sigma * NormalDist().inv_cdf((1 + confidence) / 2)
+    a, b = first / sqrt(2), others / sqrt(2)
+    return _two_laplace_mean(a, b), two_laplace_error(a, b, confidence)
+
+
+def _rank(
+    plan: Plan, recipe: ByRank, rows: float, confidence: float
+) -> tuple[float, float]:
+    """Return the errors of a quantile: of its rank, times the range per row.
+
+    With k known totals of variance V each, a prefix at share p less p of the whole has
+    variance k·p(1-p)·V. Inside a node of 16 leaves, whose total is known better, a
+    prefix of m leaves has m(16-m)/16 times a leaf's variance, 8/3 on average.
+    """
+    finest, coarsest = recipe.levels[0], recipe.levels[-1]
+    leaf, top = (plan.noise_of(p).variance for p in (finest, coarsest))
+    inside = 0.0
+    if finest != coarsest:
+        fan = 1 << FAN
+        inside = (fan**2 - 1) / (6 * fan) * leaf
+        top = 1 / (1 / top + 1 / (fan * leaf))
+    level = plan.parts[coarsest].aggregate
+    assert isinstance(level, Level)  # noqa: S101  lower.py pairs them so
+    p = float(recipe.level)
+    sigma = sqrt(inside + level.count * p * (1 - p) * top) / rows
+    column = plan.schema[level.column]
+    reach = getattr(column, "upper", 1.0) - getattr(column, "lower", 0.0)
+    error = sigma * NormalDist().inv_cdf((1 + confidence) / 2)
+    return reach * min(1.0, sigma * sqrt(2 / pi)), reach * min(1.0, error)
+
+
 def _half_step(plan: Plan, total: int) -> tuple[float, int]:
     """Return half a grid step in the column's unit, and the width in steps."""
+    if isinstance(plan.parts[total].aggregate, CentredKey):
+        return 0.5, 1
     aggregate = _centred(plan, total)
     step = float(getattr(plan.schema[aggregate.column], "step", 1.0))
     return step / 2, aggregate.width

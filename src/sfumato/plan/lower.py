@@ -8,21 +8,56 @@ from typing import assert_never
 
 from sfumato.account import GDP, ZCDP, Epsilon, Loss
 from sfumato.amount import Amount
-from sfumato.declare.query import Count, Histogram, Mean, Query, Statistic, Sum
-from sfumato.declare.schema import Boolean, Category, Integer, Key, Number, Real, Schema
+from sfumato.declare.query import (
+    Count,
+    Histogram,
+    Mean,
+    Median,
+    Proportion,
+    Quantile,
+    Query,
+    Statistic,
+    Std,
+    Sum,
+    Variance,
+)
+from sfumato.declare.schema import (
+    Boolean,
+    Category,
+    Integer,
+    Key,
+    Number,
+    Real,
+    Schema,
+    token,
+)
 from sfumato.errors import DeclarationError
 from sfumato.plan.aggregate import (
     Aggregate,
     Bins,
+    CentredKey,
+    CentredSquare,
     CentredSum,
     CountRows,
     CountValues,
+    Level,
     SumValues,
     grid,
+    tree,
 )
 from sfumato.plan.allocate import arrange
 from sfumato.plan.check import check_query
-from sfumato.plan.record import ByCount, ByRatio, Direct, Part, Plan, PublicSize, Recipe
+from sfumato.plan.record import (
+    ByCount,
+    ByRank,
+    ByRatio,
+    BySquares,
+    Direct,
+    Part,
+    Plan,
+    PublicSize,
+    Recipe,
+)
 from sfumato.words import N_
 
 __all__ = ["make_plan"]
@@ -54,15 +89,16 @@ def make_plan(
     keys = [_keys(schema, k) for k in query.keys]
     needs = _Needs(query, schema)
     recipes = tuple(needs.recipe(s) for s in query.statistics)
+    size = prod(map(len, keys))
     cells = tuple(
-        prod(map(len, keys)) * (a.count if isinstance(a, Bins) else 1)
-        for a in needs.aggregates
+        size * (a.count if isinstance(a, Bins | Level) else 1) for a in needs.aggregates
     )
-    if max(cells, default=0) > _MOST_CELLS:
+    scanned = [size * getattr(a, "count", 1) for a in needs.aggregates]
+    if max(scanned, default=0) > _MOST_CELLS:
         raise DeclarationError(
             N_("the question has {cells} cells; at most {most} are allowed"),
             hint=N_("group by fewer columns or use fewer bins"),
-            cells=max(cells),
+            cells=max(scanned),
             most=_MOST_CELLS,
         )
     groups = tuple(product(*keys))
@@ -77,10 +113,12 @@ class _Needs:
     def __init__(self, query: Query, schema: Schema) -> None:
         self.aggregates: list[Aggregate] = []
         self._query, self._schema = query, schema
-        self._centred = {s.column for s in query.statistics if isinstance(s, Mean)}
+        self._centred = {
+            s.column for s in query.statistics if isinstance(s, Mean | Variance | Std)
+        }
         self._everyone = query.condition is None and not query.keys
 
-    def recipe(self, statistic: Statistic) -> Recipe:
+    def recipe(self, statistic: Statistic) -> Recipe:  # noqa: PLR0911  one for each
         """Return how the figure follows from parts, adding those it lacks."""
         match statistic:
             case Count(column):
@@ -96,6 +134,13 @@ class _Needs:
                 return Direct(self._place(SumValues(column, first, last, fill)), step)
             case Mean(column):
                 return ByRatio(self._centred_sum(column), self._count(column))
+            case Proportion(column, key):
+                return ByRatio(self._share(column, key), self._count(column))
+            case Variance(column) | Std(column):
+                return self._squares(column, root=isinstance(statistic, Std))
+            case Quantile(column) | Median(column):
+                levels = tree(column, *grid(self._number(column)))
+                return ByRank(tuple(map(self._place, levels)), statistic.level)
             case Histogram(column, edges):
                 count = len(edges) - 1 if edges else len(_keys(self._schema, column))
                 return Direct(self._place(Bins(column, edges, count)))
@@ -117,6 +162,20 @@ class _Needs:
 
     def _centred_sum(self, column: str) -> int:
         return self._place(CentredSum(column, *grid(self._number(column))))
+
+    def _share(self, column: str, key: Key | None) -> int:
+        declared = self._schema[column]
+        if isinstance(declared, Boolean) and key is not False:
+            return self._centred_sum(column)
+        keys = [token(k) for k in _keys(self._schema, column)]
+        return self._place(CentredKey(column, keys.index(token(key)), len(keys)))
+
+    def _squares(self, column: str, *, root: bool) -> BySquares:
+        first, last = grid(self._number(column))
+        square = CentredSquare(column, first, last, self._is_complete(column))
+        total = self._centred_sum(column)
+        squares = self._place(square) if square.reach else None
+        return BySquares(total, squares, self._count(column), root)
 
     def _place(self, aggregate: Aggregate) -> int:
         if aggregate not in self.aggregates:

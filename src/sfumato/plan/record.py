@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import reduce
 from operator import add
 from typing import TypeAlias, final
@@ -27,7 +28,9 @@ from sfumato.plan.aggregate import Aggregate
 
 __all__ = [
     "ByCount",
+    "ByRank",
     "ByRatio",
+    "BySquares",
     "Direct",
     "Group",
     "Part",
@@ -50,7 +53,7 @@ class Part:
 
     Attributes:
         aggregate: What is computed.
-        cells: Length of the vector: groups, times bins for a histogram.
+        cells: Length of the vector: groups, times bins for a histogram or a level of a tree.
     """
 
     aggregate: Aggregate
@@ -84,10 +87,34 @@ class Direct:
 @final
 @dataclass(frozen=True, slots=True)
 class ByRatio:
-    """The mean: middle + half steps / count; `count` none means the public size."""
+    """A mean or share: middle + half steps / count; `count` none is the public size."""
 
     total: int
     count: int | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class BySquares:
+    """The variance: mean square - squared mean, about the middle; or its root.
+
+    `squares` none: a column of two values, whose squares are all one; `count` as in
+    `ByRatio`.
+    """
+
+    total: int
+    squares: int | None
+    count: int | None
+    root: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ByRank:
+    """The quantile at `level` of a tree of counts; `levels` are its parts, finest first."""
+
+    levels: tuple[int, ...]
+    level: Fraction
 
 
 @final
@@ -105,7 +132,7 @@ class PublicSize:
     """The figure is the declared, public number of rows: exact and free."""
 
 
-Recipe: TypeAlias = Direct | ByRatio | ByCount | PublicSize
+Recipe: TypeAlias = Direct | ByRatio | BySquares | ByRank | ByCount | PublicSize
 
 
 @final

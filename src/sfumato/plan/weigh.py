@@ -8,7 +8,15 @@ from typing import assert_never
 
 from sfumato.declare.query import Query
 from sfumato.plan.aggregate import Aggregate, CentredSum, SumValues, bound
-from sfumato.plan.record import ByCount, ByRatio, Direct, PublicSize, Recipe
+from sfumato.plan.record import (
+    ByCount,
+    ByRank,
+    ByRatio,
+    BySquares,
+    Direct,
+    PublicSize,
+    Recipe,
+)
 
 __all__ = ["weights"]
 
@@ -21,7 +29,8 @@ def weights(
     Errors of different figures are made comparable as *rows*: an error of one row in a
     count weighs as much as one row's full range in a sum or mean. The place of a mean
     between its bounds is private, so the count below it gets the weight of a uniform
-    prior: 1/12.
+    prior: 1/12. A variance, mean square less squared mean, is linearised under the same
+    prior; its root is taken for values spread evenly over the bounds.
     """
     weights = [Fraction(0)] * len(aggregates)
     for statistic, recipe in zip(query.statistics, recipes, strict=True):
@@ -31,7 +40,7 @@ def weights(
     return [float(max(w, smallest / 2**20)) for w in weights]
 
 
-def _influence(
+def _influence(  # noqa: PLR0911  one for each recipe
     recipe: Recipe, aggregates: Sequence[Aggregate]
 ) -> list[tuple[int, Fraction]]:
     """Return, per part, the squared error in rows that one unit of its noise causes."""
@@ -40,12 +49,17 @@ def _influence(
             return []
         case Direct(part):
             aggregate = aggregates[part]
-            if isinstance(aggregate, SumValues):
-                return [(part, Fraction(1, bound(aggregate) ** 2))]
-            return [(part, Fraction(1))]
+            size = bound(aggregate) if isinstance(aggregate, SumValues) else 1
+            return [(part, Fraction(1, size**2))]
         case ByRatio(total, count):
             pair = [(total, Fraction(1, 4 * bound(aggregates[total]) ** 2))]
             return pair if count is None else [*pair, (count, Fraction(1, 12))]
+        case ByRank(levels):
+            # about 8/3 leaves and 4 nodes stand between a rank and what is known
+            shares = (Fraction(8, 3), Fraction(4))
+            return list(zip(levels, shares[: len(levels)], strict=True))
+        case BySquares(total, squares, count, root):
+            return _spread_influence((total, squares, count), aggregates, root=root)
         case ByCount(total, count):
             centred = aggregates[total]
             assert isinstance(centred, CentredSum)  # noqa: S101  lower.py pairs them so
@@ -57,3 +71,25 @@ def _influence(
             return [*pair, (count, (middle / largest) ** 2)]
         case _:
             assert_never(recipe)
+
+
+def _spread_influence(
+    parts: tuple[int, int | None, int | None],
+    aggregates: Sequence[Aggregate],
+    *,
+    root: bool,
+) -> list[tuple[int, Fraction]]:
+    """Return the influences on ``E2 - E1²``, with E1 uniform in ±width.
+
+    In units of width² per row: 2·E1 per unit of the sum, hence 4/3 of its square;
+    half of the centred mean square and 2·E1² per row counted: 1/12 and 4/5 squared.
+    A root divides by twice a deviation of width/√3 and is measured in 2·width.
+    """
+    total, squares, count = parts
+    factor = Fraction(3, 16) if root else Fraction(1)
+    found = [(total, factor * Fraction(4, 3) / bound(aggregates[total]) ** 2)]
+    if squares is not None:
+        found.append((squares, factor / (4 * bound(aggregates[squares]) ** 2)))
+    if count is not None:
+        found.append((count, factor * (Fraction(1, 12) + Fraction(4, 5))))
+    return found

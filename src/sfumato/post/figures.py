@@ -3,14 +3,28 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TypeAlias, assert_never
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never, final
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.plan import ByCount, ByRatio, CentredSum, Direct, Plan, PublicSize, Recipe
+from sfumato.plan import (
+    ByCount,
+    ByRank,
+    ByRatio,
+    BySquares,
+    CentredKey,
+    CentredSquare,
+    CentredSum,
+    Direct,
+    Plan,
+    PublicSize,
+    Recipe,
+)
+from sfumato.post.tree import quantiles
 
-__all__ = ["Floats", "centre", "points"]
+__all__ = ["Floats", "Spread", "centre", "points"]
 
 Floats: TypeAlias = "NDArray[np.float64]"
 
@@ -21,7 +35,8 @@ def points(plan: Plan, recipe: Recipe, values: Sequence[Sequence[int]]) -> Float
     Formal guarantee: post-processing of the values; adds no privacy loss.
 
     Counts and sums are unbiased. A mean is clamped to its bounds; a count below one
-    counts as one under it.
+    counts as one under it. A variance is clamped into [0, (range/2)²], where the
+    variance of values between the bounds lies, and a deviation into [0, range/2].
 
     Args:
         plan: The plan that was measured.
@@ -42,6 +57,12 @@ def points(plan: Plan, recipe: Recipe, values: Sequence[Sequence[int]]) -> Float
             rows = _rows(plan, count, values)
             mean = middle + half * _floats(values[total]) / np.maximum(rows, 1.0)
             return np.clip(mean, low, high)
+        case ByRank():
+            return quantiles(plan, recipe, values)
+        case BySquares(total, squares, count):
+            held = None if squares is None else _floats(values[squares])
+            rows = np.maximum(_rows(plan, count, values), 1.0)
+            return Spread.of(plan, recipe)(_floats(values[total]), held, rows)
         case ByCount(total, count):
             middle, half = centre(plan, total)
             return middle * _rows(plan, count, values) + half * _floats(values[total])
@@ -52,17 +73,73 @@ def points(plan: Plan, recipe: Recipe, values: Sequence[Sequence[int]]) -> Float
 def centre(plan: Plan, total: int) -> tuple[float, float]:
     """Return the middle of the bounds and half a grid step, in the column's unit."""
     aggregate = plan.parts[total].aggregate
+    if isinstance(aggregate, CentredKey):
+        return 0.5, 0.5
     assert isinstance(aggregate, CentredSum)  # noqa: S101  lower.py pairs them so
     half = _step(plan, aggregate.column) / 2
     return (aggregate.first + aggregate.last) * half, half
 
 
 def limits(plan: Plan, total: int) -> tuple[float, float]:
-    """Return the public bounds of the column under a centred sum."""
+    """Return the public bounds of the column under a centred sum; a share's are 0, 1."""
     aggregate = plan.parts[total].aggregate
+    if isinstance(aggregate, CentredKey):
+        return 0.0, 1.0
     assert isinstance(aggregate, CentredSum)  # noqa: S101  lower.py pairs them so
     column = plan.schema[aggregate.column]
     return getattr(column, "lower", 0.0), getattr(column, "upper", 1.0)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Spread:
+    """Sum, squares and count → variance, or its root; the same for one and for many.
+
+    Attributes:
+        half: Half a grid step, in the column's unit.
+        width: Grid steps between the bounds: the largest distance in half steps.
+        square: What was squared; none where every square is one.
+        root: Whether a standard deviation is wanted.
+    """
+
+    half: float
+    width: int
+    square: CentredSquare | None
+    root: bool
+
+    @classmethod
+    def of(cls, plan: Plan, recipe: BySquares) -> Spread:
+        """Return the rule for a recipe."""
+        aggregate = plan.parts[recipe.total].aggregate
+        assert isinstance(aggregate, CentredSum)  # noqa: S101  lower.py pairs them so
+        square = None
+        if recipe.squares is not None:
+            found = plan.parts[recipe.squares].aggregate
+            square = found if isinstance(found, CentredSquare) else None
+        half = _step(plan, aggregate.column) / 2
+        return cls(half, aggregate.width, square, recipe.root)
+
+    @property
+    def largest(self) -> float:
+        """The largest variance, or deviation, of values between the bounds."""
+        deviation = self.width * self.half
+        return deviation if self.root else deviation**2
+
+    def __call__(self, sums: Floats, squares: Floats | None, rows: Floats) -> Floats:
+        """Return the figures; `rows` is at least 1.
+
+        Squares were floored to units of ``2^shift``; half a unit, the mean of what was
+        lost, is given back.
+        """
+        first = sums / rows / self.width
+        second: Floats | float = 1.0
+        if squares is not None and self.square is not None:
+            one = self.square
+            lost = (1 - 2.0**-one.shift) / 2
+            mean = (squares / rows + one.least + one.most) / 2 + lost
+            second = mean * (one.scale / self.width**2)
+        variance: Floats = np.clip(second - first**2, 0.0, 1.0)
+        return self.largest * (np.sqrt(variance) if self.root else variance)
 
 
 def _rows(plan: Plan, count: int | None, values: Sequence[Sequence[int]]) -> Floats:

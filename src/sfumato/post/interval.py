@@ -6,7 +6,7 @@ It says nothing about sampling: how far these rows are from other rows.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import ceil, floor
 from typing import assert_never
 
@@ -15,7 +15,9 @@ import numpy as np
 from sfumato.plan import (
     Bins,
     ByCount,
+    ByRank,
     ByRatio,
+    BySquares,
     CountRows,
     CountValues,
     Direct,
@@ -23,8 +25,9 @@ from sfumato.plan import (
     PublicSize,
     Recipe,
 )
-from sfumato.post.figures import Floats, centre, limits, points
+from sfumato.post.figures import Floats, Spread, centre, limits, points
 from sfumato.post.noise import DRAWS, noise_draws, noise_error
+from sfumato.post.ranks import rank_intervals
 
 __all__ = ["intervals"]
 
@@ -43,8 +46,8 @@ def intervals(
     Formal guarantee: post-processing; adds no privacy loss.
 
     Counts, histograms and sums of one noise term: exact quantiles of its law (never
-    too narrow; counts are cut at 0). Figures of two terms: a parametric bootstrap. The
-    noise of both terms is drawn afresh from its exact law and subtracted from what was
+    too narrow; counts are cut at 0). Figures of two or three terms: a parametric bootstrap. The
+    noise of all terms is drawn afresh from its exact law and subtracted from what was
     released; the interval holds the middle `confidence` of the outcomes. Beyond 99.9 %
     the draws do not reach far enough: there each term has half of what may fail, by
     its exact quantile, and the interval holds every outcome of such terms.
@@ -57,6 +60,10 @@ def intervals(
             return _direct(plan, recipe, values, confidence)
         case ByRatio():
             return _ratio(plan, recipe, values, confidence)
+        case ByRank():
+            return rank_intervals(plan, recipe, values, confidence)
+        case BySquares():
+            return _spread(plan, recipe, values, confidence)
         case ByCount(total, count):
             middle, half = centre(plan, total)
             if count is None:
@@ -95,23 +102,62 @@ def _ratio(
     lower, upper = limits(plan, recipe.total)
     if _is_rare(confidence):
         return _ratio_bounds(plan, recipe, values, confidence)
-    sums = np.array([float(v) for v in values[recipe.total]])
-    if recipe.count is None:
-        (sum_noise,), count_noise = noise_draws(plan, (recipe.total,)), np.zeros(DRAWS)
-        rows = np.full(len(sums), float(plan.schema.unit.size or 1))
-    else:
-        sum_noise, count_noise = noise_draws(plan, (recipe.total, recipe.count))
-        rows = np.array([float(v) for v in values[recipe.count]])
+
+    def mean(sums: Floats, rows: Floats) -> Floats:
+        return np.clip(middle + half * sums / rows, lower, upper)
+
+    parts = (recipe.total, recipe.count)
+    return _bootstrap(plan, parts, values, mean, (lower, upper), confidence)
+
+
+def _spread(
+    plan: Plan, recipe: BySquares, values: Sequence[Sequence[int]], confidence: float
+) -> tuple[Floats, Floats]:
+    spread = Spread.of(plan, recipe)
+    if _is_rare(confidence):  # no closed form, and the draws do not reach so far
+        cells = len(values[recipe.total])
+        return np.zeros(cells), np.full(cells, spread.largest)
+    if recipe.squares is None:
+        pair = (recipe.total, recipe.count)
+
+        def of_pair(sums: Floats, rows: Floats) -> Floats:
+            return spread(sums, None, rows)
+
+        return _bootstrap(plan, pair, values, of_pair, (0, spread.largest), confidence)
+    parts = (recipe.total, recipe.squares, recipe.count)
+    return _bootstrap(plan, parts, values, spread, (0, spread.largest), confidence)
+
+
+def _bootstrap(
+    plan: Plan,
+    parts: tuple[int | None, ...],
+    values: Sequence[Sequence[int]],
+    figure: Callable[..., Floats],
+    ends: tuple[float, float],
+    confidence: float,
+) -> tuple[Floats, Floats]:
+    """Return the middle outcomes of a figure of several parts, the last one a count.
+
+    The count may be none, the public size. Where no row may be left, any value between
+    `ends` may be true.
+    """
+    known = tuple(p for p in parts if p is not None)
+    noise = noise_draws(plan, known)
+    held = [np.array([float(v) for v in values[p]]) for p in known]
+    if parts[-1] is None:
+        noise.append(np.zeros(DRAWS))
+        held.append(np.full(len(held[0]), float(plan.schema.unit.size or 1)))
     outside = floor((1 - confidence) / 2 * DRAWS)
-    low, high = np.empty(len(sums)), np.empty(len(sums))
-    for start in range(0, len(sums), _CHUNK):
+    low, high = np.empty(len(held[0])), np.empty(len(held[0]))
+    for start in range(0, len(low), _CHUNK):
         part = slice(start, start + _CHUNK)
-        true_rows = rows[part, None] - count_noise
-        none = true_rows < 1  # no row may be left: then any mean within the bounds
-        mean = middle + half * (sums[part, None] - sum_noise) / np.maximum(true_rows, 1)
-        mean = np.clip(mean, lower, upper)
-        low[part] = _order(np.where(none, lower, mean), outside)
-        high[part] = _order(np.where(none, upper, mean), DRAWS - 1 - outside)
+        *sums, rows = (
+            h[part, None] - drawn for h, drawn in zip(held, noise, strict=True)
+        )
+        none = rows < 1
+        outcomes = figure(*sums, np.maximum(rows, 1))
+        low[part] = _order(np.where(none, ends[0], outcomes), outside)
+        high[part] = _order(np.where(none, ends[1], outcomes), DRAWS - 1 - outside)
     return low, high
 
 

@@ -17,7 +17,7 @@ from sfumato.account import Gaussian, Geometric, KNorm
 from sfumato.plan import Plan
 from sfumato.post.figures import Floats
 
-__all__ = ["DRAWS", "noise_draws", "noise_error"]
+__all__ = ["DRAWS", "law_draws", "noise_draws", "noise_error"]
 
 DRAWS = 8192  # standard error of a 2.5 % quantile's level: 0.17 %
 _MOST_LEVELS = 1 << 18
@@ -38,12 +38,14 @@ def noise_draws(plan: Plan, parts: tuple[int, ...]) -> list[Floats]:
     for part in parts:
         step = plan.step_of(part)
         if not isinstance(step.mechanism, KNorm):
-            drawn.append(_law_draws(step.mechanism))
+            drawn.append(law_draws(step.mechanism, DRAWS))
             continue
         if step.parts not in sizes:
             levels = _levels(step.mechanism)
             # Steps are independent: only the first may keep the sorted order.
-            sizes[step.parts] = levels[np.argsort(_uniforms())] if sizes else levels
+            sizes[step.parts] = (
+                levels[np.argsort(_uniforms(DRAWS))] if sizes else levels
+            )
         index = step.parts.index(part)
         drawn.append(_box_draws(step.mechanism, index, sizes[step.parts]))
     return drawn
@@ -54,19 +56,21 @@ def _law_error(mechanism: Geometric | Gaussian, confidence: float) -> float:
     return float(mechanism.error(confidence))
 
 
-def _law_draws(mechanism: Geometric | Gaussian) -> Floats:
+def law_draws(mechanism: Geometric | Gaussian, count: int) -> Floats:
+    """Return fresh draws of a law."""
     if mechanism.scale < _LATTICE:
         if isinstance(mechanism, Geometric):
-            return noise.discrete_laplace(mechanism.scale, DRAWS).astype(np.float64)
+            return noise.discrete_laplace(mechanism.scale, count).astype(np.float64)
         if mechanism.law == "discrete":
-            whole = noise.discrete_gaussian(mechanism.variance, DRAWS)
+            whole = noise.discrete_gaussian(mechanism.variance, count)
             return whole.astype(np.float64)
     sigma = float(mechanism.scale)  # whole numbers are far finer than the noise
     drawn: Floats
     if isinstance(mechanism, Geometric):
-        drawn = np.floor(np.log(_uniforms() / _uniforms()) * sigma + 0.5)
+        drawn = np.floor(np.log(_uniforms(count) / _uniforms(count)) * sigma + 0.5)
         return drawn
-    normal = np.sqrt(-2 * np.log(_uniforms())) * np.cos(2 * np.pi * _uniforms())
+    radius = np.sqrt(-2 * np.log(_uniforms(count)))
+    normal = radius * np.cos(2 * np.pi * _uniforms(count))
     drawn = np.floor(normal * sigma + 0.5)
     return drawn
 
@@ -105,7 +109,7 @@ def _masses(mechanism: KNorm, count: int) -> Floats:
 def _box_draws(mechanism: KNorm, index: int, levels: Floats) -> Floats:
     """Draw one coordinate, given the levels that it shares with all others."""
     sides = _sides(levels, mechanism.bounds[index], mechanism.resolution)
-    drawn: Floats = np.floor(_uniforms() * sides) - (sides - 1) / 2
+    drawn: Floats = np.floor(_uniforms(DRAWS) * sides) - (sides - 1) / 2
     return drawn
 
 
@@ -134,7 +138,7 @@ def _sides(levels: Floats, bound: int, resolution: int) -> Floats:
     return 2 * np.floor(levels * (bound / resolution)) + 1
 
 
-def _uniforms() -> Floats:
+def _uniforms(count: int = DRAWS) -> Floats:
     """Return floats in (0, 1) from the stream."""
-    words = noise.default().words(DRAWS) >> np.uint64(11)
+    words = noise.default().words(count) >> np.uint64(11)
     return (words.astype(np.float64) + 0.5) * 2.0**-53

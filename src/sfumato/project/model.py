@@ -47,7 +47,9 @@ __all__ = [
     "UnitTable",
 ]
 
-KINDS = ("count", "mean", "sum", "histogram")
+KINDS = ("count", "mean", "sum", "proportion", "variance", "std", "quantile", "median",
+         "histogram")  # fmt: skip
+_PARTS = (("edges", "histogram"), ("level", "quantile"), ("key", "proportion"))
 
 
 class DataTable(Strict):
@@ -255,13 +257,20 @@ ColumnTable: TypeAlias = Annotated[
 
 
 class StatisticTable(Strict):
-    """One statistic: exactly one of count, mean, sum and histogram."""
+    """One statistic: exactly one of its kinds."""
 
     count: Literal[True] | str | None = Field(
         default=None, description="true for rows, or a column: rows with a value in it"
     )
     mean: str | None = Field(default=None, description="A column")
     sum: str | None = Field(default=None, description="A column")
+    proportion: str | None = Field(default=None, description="A column")
+    key: str | int | bool | None = Field(default=None, description="Of a proportion")
+    variance: str | None = Field(default=None, description="A column")
+    std: str | None = Field(default=None, description="A column")
+    median: str | None = Field(default=None, description="A column")
+    quantile: str | None = Field(default=None, description="A column")
+    level: Number | None = Field(default=None, description="Of a quantile: 0 to 1")
     histogram: str | None = Field(default=None, description="A column")
     edges: list[Number] | None = Field(
         default=None, description="Increasing, public edges"
@@ -278,12 +287,16 @@ class StatisticTable(Strict):
     def declared(self) -> query.Statistic:
         """Return the declaration."""
         given = {"name": self.name, "weight": self.weight}
-        if self.mean is not None:
-            return query.mean(self.mean, **given)
-        if self.sum is not None:
-            return query.sum(self.sum, **given)
+        if self.proportion is not None:
+            return query.proportion(self.proportion, self.key, **given)
+        if self.quantile is not None:
+            return query.quantile(self.quantile, self.level or 0, **given)
         if self.histogram is not None:
             return query.histogram(self.histogram, self.edges, **given)
+        for ask in (query.mean, query.sum, query.variance, query.std, query.median):
+            column = getattr(self, ask.__name__)
+            if column is not None:
+                return ask(column, **given)
         return query.count(self.count if isinstance(self.count, str) else None, **given)
 
     @model_validator(mode="after")
@@ -291,15 +304,19 @@ class StatisticTable(Strict):
         asked = [kind for kind in KINDS if getattr(self, kind) is not None]
         if len(asked) != 1:
             raise DeclarationError(
-                N_("each entry asks for exactly one of count, mean, sum, histogram"),
+                N_("each entry asks for exactly one statistic"),
                 hint=N_(
                     'write {{ count = true }} or {{ mean = "Age" }}, one per entry'
                 ),
             )
-        if self.edges is not None and self.histogram is None:
-            raise DeclarationError(
-                N_("edges go with a histogram only"), hint=N_("remove the edges")
-            )
+        for part, kind in _PARTS:
+            if getattr(self, part) is not None and getattr(self, kind) is None:
+                raise DeclarationError(
+                    N_("the entry {part} goes with {kind} only"),
+                    hint=N_("remove {part}"),
+                    part=part,
+                    kind=kind,
+                )
         self.declared()
         return self
 

@@ -17,7 +17,17 @@ if TYPE_CHECKING:
 __all__ = ["Claim", "Figure", "Group", "Measurement", "Noise", "Receipt", "Release"]
 
 Group: TypeAlias = "Mapping[str, str | int | bool]"
-Kind: TypeAlias = Literal["count", "sum", "mean", "histogram"]
+Kind: TypeAlias = Literal[
+    "count",
+    "sum",
+    "mean",
+    "proportion",
+    "variance",
+    "std",
+    "quantile",
+    "median",
+    "histogram",
+]
 
 SCHEMA_VERSION = 1
 _NO_GROUP: Group = MappingProxyType({})

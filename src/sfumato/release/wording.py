@@ -23,6 +23,10 @@ _NAMES = {
     "count_": N_("Rows with a value in {column}"),
     "sum_": N_("Sum of {column}"),
     "mean_": N_("Mean of {column}"),
+    "proportion_": N_("Share of {column}"),
+    "variance_": N_("Variance of {column}"),
+    "std_": N_("Standard deviation of {column}"),
+    "median_": N_("Median of {column}"),
     "histogram_": N_("Histogram of {column}"),
 }
 _UNITS = {"row": N_("one row")}
@@ -47,9 +51,24 @@ def name_words(figure: Figure, say: Say) -> str:
     column = figure.column
     key = figure.kind if column is None else f"{figure.kind}_"
     default = key if column is None else f"{key}{column}"
+    if column is not None and (told := _told(figure, column, say)):
+        return visible(told)
     if figure.name != default or key not in _NAMES:
         return visible(figure.name)
     return say(_NAMES[key], column=visible(column)) if column else say(_NAMES[key])
+
+
+def _told(figure: Figure, column: str, say: Say) -> str:
+    """Return the words for a name that holds a level or a key; none for other names."""
+    before, after = "quantile_", f"_{column}"
+    level = figure.name.removeprefix(before).removesuffix(after)
+    if figure.kind == "quantile" and figure.name == f"{before}{level}{after}":
+        return say(N_("Quantile {level} of {column}"), level=level, column=column)
+    before = f"proportion_{column}_"
+    if figure.kind == "proportion" and figure.name.startswith(before):
+        key = figure.name.removeprefix(before)
+        return say(N_("Share of {key} in {column}"), key=key, column=column)
+    return ""
 
 
 def group_words(figure: Figure) -> str:
@@ -98,7 +117,11 @@ def exact_words(value: str | float | bool) -> str:
 
 def scale_unit(figure: Figure) -> str:
     """Return the unit of the estimate: none for counts, whatever their bins are in."""
-    return "" if figure.kind in {"count", "histogram"} else visible(figure.unit)
+    return (
+        ""
+        if figure.kind in {"count", "histogram", "proportion"}
+        else visible(figure.unit)
+    )
 
 
 def number_words(figure: Figure) -> tuple[str, str, str]:

@@ -34,6 +34,7 @@ Pair: TypeAlias = tuple[Figure, float | None]
 
 _MOST_STRIPS, _MOST_ROWS, _MOST_PANELS = 40, 60, 12
 _HUES = 3
+_POINTS = frozenset({"mean", "variance", "std", "quantile", "median"})  # no bars from 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +153,7 @@ def _by_group(run: Sequence[Pair], heads: Callable[..., Heads], say: Say) -> Pic
     shown = tuple(run[:_MOST_ROWS])
     first = run[0][0]
     keys = " × ".join(visible(k) for k in first.group)
-    draw = dots if first.kind == "mean" else bars
+    draw = dots if first.kind in _POINTS else bars
     axis = say(N_("rows")) if first.kind == "count" else scale_unit(first)
     title = say(N_("{name} by {keys}"), name=name_words(first, say), keys=keys)
     items = _blocks(shown, say)

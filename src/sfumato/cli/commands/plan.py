@@ -134,6 +134,9 @@ def _measured(part: Part) -> str:
         "CountValues": N_("values of {column}"),
         "SumValues": N_("sum of {column}"),
         "CentredSum": N_("centred sum of {column}"),
+        "CentredKey": N_("centred share of a key of {column}"),
+        "Level": N_("ranges of {column}"),
+        "CentredSquare": N_("centred squares of {column}"),
         "Bins": N_("bins of {column}"),
     }
     column = getattr(part.aggregate, "column", "")

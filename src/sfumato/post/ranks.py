@@ -1,0 +1,80 @@
+"""Intervals of quantiles: all values that the noisy ranks do not speak against."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from functools import lru_cache
+from math import ceil
+
+import numpy as np
+
+from sfumato.account import Gaussian, Geometric
+from sfumato.plan import ByRank, Plan
+from sfumato.post.noise import law_draws
+from sfumato.post.tree import Floats, consistent, ends, fan_of, level_of, tree_counts
+
+__all__ = ["rank_intervals"]
+
+_DRAWS = 4096
+
+
+def rank_intervals(
+    plan: Plan, recipe: ByRank, values: Sequence[Sequence[int]], confidence: float
+) -> tuple[Floats, Floats]:
+    """Return the ends of an interval for a quantile of the clamped data.
+
+    Theorem. Let ``T(j)`` be the rows in leaves up to j less `level` of all rows, and
+    ``T̂(j)`` its consistent estimate. The quantile lies in the leaf j* where
+    ``T(j* - 1) < 0 <= T(j*)``. ``T̂ - T`` is a linear function of the noise, whose law
+    is known and symmetric; let ``P(|T̂(j) - T(j)| <= t(j)) >= confidence``. Then
+    ``T̂(j*) >= -t(j*)`` and ``T̂(j* - 1) <= t(j* - 1)`` hold together with at least
+    that probability, since j* is no function of the noise. The interval is the hull of
+    all leaves for which both hold: it covers whatever the data are, up to the error of
+    the simulated t (0.4 % of the level). Leaves are taken whole.
+    """
+    share = float(recipe.level)
+    excess = _excess(tree_counts(plan, recipe, values), share)
+    reach = _reach(
+        tuple(_law(plan, p) for p in recipe.levels),
+        tuple(level_of(plan, p).count for p in recipe.levels),
+        fan_of(plan, recipe),
+        share,
+        confidence,
+    )
+    most = excess.shape[-1] - 1
+    enough = excess >= -reach
+    low = np.where(enough.any(axis=-1), enough.argmax(axis=-1), most)
+    open_ = (excess <= reach)[:, :-1]
+    high = np.where(open_.any(axis=-1), most - open_[:, ::-1].argmax(axis=-1), 0)
+    return ends(plan, recipe, low)[0], ends(plan, recipe, high)[1]
+
+
+def _excess(leaves: Floats, share: float) -> Floats:
+    counts: Floats = np.cumsum(leaves, axis=-1)
+    return counts - share * counts[..., -1:]
+
+
+def _law(plan: Plan, part: int) -> Geometric | Gaussian:
+    mechanism = plan.step_of(part).mechanism
+    assert isinstance(mechanism, Geometric | Gaussian)  # noqa: S101  levels stand alone
+    return mechanism
+
+
+@lru_cache(maxsize=64)
+def _reach(
+    laws: tuple[Geometric | Gaussian, ...],
+    sizes: tuple[int, ...],
+    fan: int,
+    share: float,
+    confidence: float,
+) -> Floats:
+    """Return, per leaf, the quantile of the size of the error of the excess."""
+    noise = [
+        law_draws(law, _DRAWS * size).reshape(_DRAWS, size)
+        for law, size in zip(laws, sizes, strict=True)
+    ]
+    leaves = consistent(noise, [float(law.variance) for law in laws], fan)
+    rank = min(_DRAWS - 1, ceil(confidence * _DRAWS))
+    reach: Floats = np.partition(np.abs(_excess(leaves, share)), rank, axis=0)[rank]
+    reach.flags.writeable = False
+    return reach
