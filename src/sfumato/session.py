@@ -132,6 +132,24 @@ class Session:
         """Bind a `Query` that was built elsewhere."""
         return Question(self._desk, query)
 
+    def sql(self, text: str, *, table: str | None = None) -> Question:
+        """Read a question from one SELECT; it is taken apart, never run as it is.
+
+        Args:
+            text: ``SELECT key, COUNT(*), AVG(column) AS name FROM … WHERE … GROUP BY
+                key``; the grammar is ``docs/sql.md``.
+            table: The name after FROM; default the dataset's.
+
+        Raises:
+            DeclarationError: The text holds anything beyond the grammar. Nothing was
+                spent.
+            MissingExtraError: sqlglot is not installed. Nothing was spent.
+        """
+        from sfumato.declare.sql import read_sql
+
+        name = self.dataset.name if table is None else table
+        return Question(self._desk, read_sql(text, table=name))
+
     def describe(self) -> str:
         """Say what is public and what is left to spend; reads no rows."""
         unit = self.dataset.schema.unit
