@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         odds,
     )
     from sfumato.arrays import above_threshold, choose, gaussian, geometric, laplace
-    from sfumato.declare.dataset import CSV, Dataset
+    from sfumato.declare.dataset import CSV, Dataset, Postgres
     from sfumato.declare.expr import col
     from sfumato.declare.query import Query, count, histogram, mean, sum  # noqa: A004
     from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
@@ -64,7 +64,7 @@ _HOMES = {
     ),
     "ledger": ("Limit",),
     "arrays": ("above_threshold", "choose", "gaussian", "geometric", "laplace"),
-    "declare.dataset": ("CSV", "Dataset"),
+    "declare.dataset": ("CSV", "Dataset", "Postgres"),
     "declare.expr": ("col",),
     "declare.query": ("Query", "count", "histogram", "mean", "sum"),
     "declare.schema": ("Boolean", "Category", "Integer", "Real", "Schema"),
@@ -108,6 +108,7 @@ __all__ = [
     "MissingExtraError",
     "Odds",
     "OwnerComparison",
+    "Postgres",
     "ProjectError",
     "Query",
     "Real",
