@@ -29,7 +29,7 @@ if TYPE_CHECKING:
         odds,
     )
     from sfumato.arrays import above_threshold, choose, gaussian, geometric, laplace
-    from sfumato.declare.dataset import CSV, Dataset
+    from sfumato.declare.dataset import CSV, Dataset, Postgres
     from sfumato.declare.expr import col
     from sfumato.declare.query import (
         Query,
@@ -75,7 +75,7 @@ _HOMES = {
     ),
     "ledger": ("Limit",),
     "arrays": ("above_threshold", "choose", "gaussian", "geometric", "laplace"),
-    "declare.dataset": ("CSV", "Dataset"),
+    "declare.dataset": ("CSV", "Dataset", "Postgres"),
     "declare.expr": ("col",),
     "declare.query": (
         "Query",
@@ -130,6 +130,7 @@ __all__ = [
     "MissingExtraError",
     "Odds",
     "OwnerComparison",
+    "Postgres",
     "ProjectError",
     "Query",
     "Real",

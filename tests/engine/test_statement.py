@@ -10,7 +10,8 @@ from sfumato.declare import query as ask
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.expr import col
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
-from sfumato.engine.dialect import DUCKDB
+from sfumato.engine.catalog import relation, settle
+from sfumato.engine.dialect import DUCKDB, POSTGRES
 from sfumato.engine.load import open_engine
 from sfumato.engine.physical import Floating, Places, Text, Truth, Whole
 from sfumato.engine.render import Statement
@@ -72,6 +73,27 @@ def test_the_text_of_a_statement(name):
     sql = Statement(make_plan(query, SCHEMA, 1), LAYOUT, DUCKDB).sql
 
     assert sql == expected
+
+
+def test_the_text_of_a_statement_for_postgresql():
+    """The same layers in the words of PostgreSQL; the names are those of the catalogue."""
+    schema = Schema({"Age": Integer(18, 90), 'g"; --': Category(["a'b"])})
+    plan = make_plan(ask.Query().group_by('g"; --').select(ask.count("Age")), schema, 1)
+    columns = [('g"; --', "text", 25), ("Age", "smallint", 21)]
+    layout, stored = settle(columns, schema)
+
+    sql = relation(columns, schema, 'a"b', "t") + Statement(plan, layout, POSTGRES).sql
+
+    assert stored == ("smallint", "text")
+    assert sql == (
+        'WITH data AS NOT MATERIALIZED (SELECT source."Age" AS c0, '
+        'CAST(source."g""; --" AS text) COLLATE "C" AS c1 FROM "a""b"."t" AS source OFFSET 0) '
+        "SELECT k0, CAST(COUNT(*) AS text), CAST(COUNT(v0) AS text) FROM ("
+        "SELECT k0, v0 FROM (SELECT c1 AS k0, "
+        "CASE WHEN (CAST(c0 AS double precision) = CAST('NaN' AS double precision))"
+        " THEN NULL ELSE CAST(c0 AS double precision) END AS v0 FROM data"
+        " WHERE (c1 IN (CAST('a''b' AS text)))) AS cells) AS steps GROUP BY k0"
+    )
 
 
 def test_places_are_tested_as_a_range():

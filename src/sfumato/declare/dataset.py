@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, final
 
@@ -11,7 +11,7 @@ from sfumato.declare.schema import Schema
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
 
-__all__ = ["CSV", "Dataset"]
+__all__ = ["CSV", "Dataset", "Postgres"]
 
 
 @final
@@ -37,14 +37,38 @@ class CSV:
 
 
 @final
+@dataclass(frozen=True, slots=True)
+class Postgres:
+    """A table or view in a PostgreSQL database, read where it lies.
+
+    Args:
+        url: ``"postgresql://user@host/database"``, or any other form that libpq knows;
+            it is never shown, for it may hold a password.
+        table: Name of the table or view, exactly as the database spells it.
+        schema: Name of its schema, likewise.
+        seconds: After how long a statement is given up; a charge then stands.
+
+    Examples:
+        >>> Postgres("postgresql://reader@db/clinic", "patients")
+        Postgres(table='patients', schema='public', seconds=600)
+    """
+
+    url: str = field(repr=False)
+    table: str
+    schema: str = "public"
+    seconds: int = 600
+
+
+@final
 class Dataset:
     """A private table with its public declarations.
 
     Args:
-        source: A path to CSV or Parquet, `CSV`, or a pandas, polars or Arrow table.
+        source: A path to CSV or Parquet, `CSV`, `Postgres`, or a pandas, polars or Arrow
+            table.
         schema: What is public about it.
         name: Identity in the ledger: all releases under one name share one budget.
-            Default: the file's stem, or ``"table"``.
+            Default: the file's stem, the database table's name, or ``"table"``.
 
     Raises:
         DeclarationError: The schema is not a `Schema`, or the name is empty.
@@ -66,6 +90,8 @@ class Dataset:
                 value=type(schema).__name__,
             )
         where = source.path if isinstance(source, CSV) else source
+        if name is None and isinstance(source, Postgres):
+            name = source.table
         if name is None:
             name = Path(where).stem if isinstance(where, str | Path) else "table"
         if not name:

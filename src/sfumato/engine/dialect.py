@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
-__all__ = ["DUCKDB", "Dialect"]
+__all__ = ["DUCKDB", "POSTGRES", "Dialect"]
 
 
 @final
@@ -16,13 +16,16 @@ class Dialect:
     A template may be used only if it is total: no cell makes it raise or overflow.
     `shifted` divides an integer of at least 0 by a power of two, and floors.
     `to_int64` is applied to clamped doubles only, whose range is known beforehand.
+    `quotient` is of a clamped double and a step; ``{tiny}`` is a number below which
+    ``{x} / {step}`` may underflow and is zero for the grid. `nul` is the character
+    U+0000, or none where no cell can hold it.
     """
 
     name: str
     double: str
     int64: str
     text: str
-    nul: str
+    nul: str | None
     null_double: str
     null_text: str
     to_double: str
@@ -31,6 +34,7 @@ class Dialect:
     is_nan: str
     floor: str
     shifted: str
+    quotient: str
     is_whole_text: str
     whole_text: str
     sum_text: str
@@ -51,6 +55,8 @@ class Dialect:
             value.encode()
         except UnicodeEncodeError:  # a lone surrogate
             return None
+        if "\0" in value and self.nul is None:
+            return None
         parts = (self.text.format(x=p.replace("'", "''")) for p in value.split("\0"))
         # Drivers cut a statement at U+0000, so it never stands in the text itself.
         return f"({f' || {self.nul} || '.join(parts)})" if "\0" in value else next(parts)  # fmt: skip
@@ -70,10 +76,35 @@ DUCKDB = Dialect(
     is_nan="isnan({x})",
     floor="floor({x})",
     shifted="({x} >> {bits})",
+    quotient="{x} / {step}",
     # `contains` is a cheap test that spares most cells the regular expression.
     is_whole_text="contains({x}, '.') AND regexp_full_match({x}, '-?[0-9]+[.]0+')",
     whole_text="split_part({x}, '.', 1)",
     sum_text="CAST(COALESCE(SUM({x}), 0) AS VARCHAR)",
     count_text="CAST(COUNT({x}) AS VARCHAR)",
+    grouping="GROUPING({x})",
+)
+
+POSTGRES = Dialect(
+    name="postgres",
+    double="CAST('{x}' AS double precision)",
+    int64="CAST('{x}' AS bigint)",
+    text="CAST('{x}' AS text)",
+    nul=None,
+    null_double="CAST(NULL AS double precision)",
+    null_text="CAST(NULL AS text)",
+    to_double="CAST({x} AS double precision)",
+    truth_to_double="CAST(CAST({x} AS integer) AS double precision)",
+    to_int64="CAST({x} AS bigint)",
+    is_nan="({x} = CAST('NaN' AS double precision))",
+    floor="floor({x})",
+    shifted="({x} >> {bits})",
+    # PostgreSQL raises where a quotient underflows to zero.
+    quotient="CASE WHEN {x} > -{tiny} AND {x} < {tiny} THEN CAST('0' AS double precision)"
+    " ELSE {x} / {step} END",
+    is_whole_text="strpos({x}, '.') > 0 AND {x} ~ '^-?[0-9]+[.]0+$'",
+    whole_text="split_part({x}, '.', 1)",
+    sum_text="CAST(COALESCE(SUM({x}), 0) AS text)",
+    count_text="CAST(COUNT({x}) AS text)",
     grouping="GROUPING({x})",
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Self, final
 
 from sfumato.declare.schema import Schema
 from sfumato.engine import Exact
-from sfumato.engine.dialect import DUCKDB
+from sfumato.engine.dialect import DUCKDB, Dialect
 from sfumato.engine.physical import Layout
 from sfumato.engine.render import Statement
 from sfumato.engine.storage import settle
@@ -71,6 +71,11 @@ class DuckDBEngine:
                 ),
                 size=schema.unit.size,
             )
+
+    @property
+    def dialect(self) -> Dialect:
+        """The primitives of its statements."""
+        return DUCKDB
 
     @property
     def layout(self) -> Layout:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import final
 
 from sfumato.declare.schema import Integer, Real, Schema
-from sfumato.engine.dialect import DUCKDB
 from sfumato.engine.duckdb import DuckDBEngine
+from sfumato.engine.postgres import PostgresEngine
 from sfumato.engine.terms import Terms
 from sfumato.errors import EngineError
 
@@ -43,7 +43,9 @@ class OwnerColumn:
     above: int
 
 
-def owner_inspection(engine: DuckDBEngine, schema: Schema) -> tuple[OwnerColumn, ...]:
+def owner_inspection(
+    engine: DuckDBEngine | PostgresEngine, schema: Schema
+) -> tuple[OwnerColumn, ...]:
     """Count, per declared column, missing and clamped cells. NOT PRIVATE.
 
     Examples:
@@ -59,7 +61,7 @@ def owner_inspection(engine: DuckDBEngine, schema: Schema) -> tuple[OwnerColumn,
     Raises:
         EngineError: The engine failed; its words may quote a cell, so they are not shown.
     """
-    terms = Terms(schema, engine.layout, DUCKDB)
+    terms = Terms(schema, engine.layout, engine.dialect)
     tests = ", ".join(f"COUNT(CASE WHEN {t} THEN 1 END)" for n in schema for t in _tests(n, terms))  # fmt: skip
     row = None
     with suppress(Exception):  # the error below has no context to show

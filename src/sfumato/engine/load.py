@@ -5,8 +5,9 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from sfumato.declare.dataset import CSV, Dataset
+from sfumato.declare.dataset import CSV, Dataset, Postgres
 from sfumato.engine.duckdb import DuckDBEngine
+from sfumato.engine.postgres import PostgresEngine
 from sfumato.engine.table import Table, log
 from sfumato.errors import SfumatoError, SourceError
 from sfumato.words import N_
@@ -14,7 +15,7 @@ from sfumato.words import N_
 __all__ = ["open_engine"]
 
 
-def open_engine(dataset: Dataset) -> DuckDBEngine:
+def open_engine(dataset: Dataset) -> DuckDBEngine | PostgresEngine:
     """Load a dataset and check that it fits its declarations; no figure is computed.
 
     Examples:
@@ -27,6 +28,8 @@ def open_engine(dataset: Dataset) -> DuckDBEngine:
         SourceError: The source cannot be opened or lacks a declared column, or, where
             the number of rows is public, it has another number. Nothing was spent.
     """
+    if isinstance(dataset.source, Postgres):
+        return PostgresEngine(dataset.source, dataset.schema)
     table = None
     try:
         table = _load(dataset)

@@ -232,7 +232,11 @@ class Statement:
         column, dialect = self._plan.schema[name], self._dialect
         if isinstance(column, Real | Integer):
             step, half = dialect.constant(column.step), dialect.constant(0.5)
-            f = dialect.floor.format(x=f"{f} / {step} + {half}")
+            # Below it |x / step| < 2^-60, and adding 1/2 gives 1/2. Should it be zero,
+            # the step is so small that no double underflows when divided by it.
+            tiny = dialect.constant(column.step * 2.0**-60)
+            y = dialect.quotient.format(x=f, step=step, tiny=tiny)
+            f = dialect.floor.format(x=f"{y} + {half}")
         # A declaration keeps grid numbers within ±2^62, so 64 bits hold the difference.
         q = dialect.to_int64.format(x=f)
         return f"{q} - {dialect.integer(first)}" if first else q

@@ -1,0 +1,153 @@
+"""A PostgreSQL table's columns: from the catalogue to the relation ``data``.
+
+Each declared column becomes one expression ``ci`` that no cell can make raise: text is
+cast only where a pattern proves that the cast succeeds, wide numbers only where their
+size does. After this scan numbers are doubles, integers or truth values, and keys are
+text compared byte by byte.
+"""
+
+# ruff: noqa: S608  names are those of the catalogue, quoted; constants are ours
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import Context, Decimal
+from typing import final
+
+from sfumato.declare.schema import Boolean, Category, Schema
+from sfumato.engine.cell import LONGEST_NUMERAL
+from sfumato.engine.physical import Floating, Layout, Physical, Text, Truth, Whole
+from sfumato.engine.table import declared_positions, unreadable
+
+__all__ = ["CATALOG", "Stored", "quoted", "relation", "settle"]
+
+CATALOG = (
+    "SELECT a.attname, pg_catalog.format_type(a.atttypid, NULL), a.atttypid::int "
+    "FROM pg_catalog.pg_attribute AS a "
+    "JOIN pg_catalog.pg_class AS c ON c.oid = a.attrelid "
+    "JOIN pg_catalog.pg_namespace AS n ON n.oid = c.relnamespace "
+    "WHERE n.nspname = %s AND c.relname = %s AND c.relkind IN ('r', 'p', 'v', 'm', 'f') "
+    "AND a.attnum > 0 AND NOT a.attisdropped ORDER BY a.attnum"
+)
+"""The columns of a table or view: name, type in words, type by number."""
+
+Stored = tuple[str, str, int]
+
+_WHOLE = {21: 16, 23: 32, 20: 64}  # int2, int4, int8: bits
+_FLOAT = (700, 701)
+_TEXT = (25, 1043, 1042)  # text, varchar, char(n); the padding of the last is no text
+_NUMERIC, _TRUTH = 1700, 16
+
+_SAFE = 300  # characters of a plain numeral whose value neither over- nor underflows
+_MANTISSA = "[+-]?([0-9]+([.][0-9]+)?|[.][0-9]+)"
+# At and beyond these, decimals round to an infinity or to zero, where casts raise.
+_HUGE = str(2**1024 - 2**970)
+_TINY = format(Context(prec=800).divide(Decimal(1), Decimal(2**1075)), "E")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Column:
+    """A column as read: its storage afterwards, and its expression over ``source``."""
+
+    physical: Physical
+    sql: str
+
+
+def settle(columns: Sequence[Stored], schema: Schema) -> tuple[Layout, tuple[str, ...]]:
+    """Return how each declared column is stored after the scan, and before it.
+
+    Raises:
+        SourceError: A declared column is missing, or of a type that is neither numbers
+            nor keys. Nothing was spent.
+    """
+    read = _columns(columns, schema)
+    places = declared_positions(schema, [name for name, _, _ in columns])
+    return tuple(c.physical for c in read), tuple(columns[p][1] for p in places)
+
+
+def relation(
+    columns: Sequence[Stored], schema: Schema, namespace: str, table: str
+) -> str:
+    """Return ``WITH data AS (…)``: the declared columns as ``c0``, ``c1``, ….
+
+    ``OFFSET 0`` keeps the planner from copying an expression to each of its uses, and
+    from moving a filter in front of the guards.
+    """
+    outputs = ", ".join(f"{c.sql} AS c{i}" for i, c in enumerate(_columns(columns, schema)))  # fmt: skip
+    source = f"{quoted(namespace)}.{quoted(table)}"
+    return f"WITH data AS NOT MATERIALIZED (SELECT {outputs} FROM {source} AS source OFFSET 0) "  # fmt: skip
+
+
+def quoted(name: str) -> str:
+    """Return an identifier that stands for exactly this name."""
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _columns(columns: Sequence[Stored], schema: Schema) -> list[_Column]:
+    places = declared_positions(schema, [name for name, _, _ in columns])
+    return [
+        _column(*columns[place], has_keys=isinstance(schema[name], Category | Boolean))
+        for name, place in zip(schema, places, strict=True)
+    ]
+
+
+def _column(name: str, stored: str, oid: int, *, has_keys: bool) -> _Column:
+    cell = f"source.{quoted(name)}"
+    if oid in _WHOLE:
+        half = 1 << _WHOLE[oid] - 1
+        return _Column(Whole(-half, half - 1), cell)
+    if oid in _FLOAT:
+        return _Column(Floating(), f"CAST({cell} AS double precision)")
+    if oid == _TRUTH:
+        return _Column(Truth(), cell)
+    if oid in _TEXT:
+        text = f'CAST({cell} AS text) COLLATE "C"'  # other collations merge texts
+        return (
+            _Column(Text(), text) if has_keys else _Column(Floating(), _of_text(text))
+        )
+    if oid == _NUMERIC:
+        return _Column(Text(), _key_of_numeric(cell)) if has_keys else _Column(Floating(), _of_numeric(cell))  # fmt: skip
+    raise unreadable(name, stored)
+
+
+def _of_numeric(x: str) -> str:
+    """Return the nearest double of a decimal; NaN is missing, as null."""
+    zero, infinity = _double("0"), _double("Infinity")
+    huge, tiny = f"CAST('{_HUGE}' AS numeric)", f"CAST('{_TINY}' AS numeric)"
+    return (
+        f"CASE WHEN {x} = CAST('NaN' AS numeric) THEN NULL "
+        f"WHEN {x} >= {huge} THEN {infinity} WHEN {x} <= -{huge} THEN -{infinity} "
+        f"WHEN {x} >= -{tiny} AND {x} <= {tiny} THEN {zero} "
+        f"ELSE CAST({x} AS double precision) END"
+    )
+
+
+def _key_of_numeric(x: str) -> str:
+    """Return the digits of a whole decimal; others, NaN and infinity are no keys."""
+    # The difference is NaN for NaN and for infinities; equality of NaN alone says nothing.
+    return f"CASE WHEN {x} - {x} = 0 AND {x} = trunc({x}) THEN CAST(trunc({x}) AS text) END"  # fmt: skip
+
+
+def _of_text(x: str) -> str:
+    """Return the double that a text is, by the rule of `cell.number`, or null."""
+    zero, infinity = _double("0"), _double("Infinity")
+    trimmed = f"btrim({x}, E' \\t\\n\\r\\x0b\\f')"
+    exact = _of_numeric("v.n")
+    return (
+        f"(SELECT CASE WHEN char_length(u.t) <= {LONGEST_NUMERAL} "
+        f"AND u.t ~ '^{_MANTISSA}([eE][+-]?[0-9]+)?$' THEN CASE "
+        f"WHEN char_length(u.t) <= {_SAFE} AND u.t !~ '[eE]' "
+        "THEN CAST(u.t AS double precision) "
+        f"WHEN u.t ~ '^{_MANTISSA}([eE][+-]?0*[0-9]{{1,4}})?$' "
+        f"THEN (SELECT {exact} FROM (SELECT CAST(u.t AS numeric) AS n OFFSET 0) AS v) "
+        # The exponent outweighs all digits that a text of this length can have.
+        f"WHEN u.t ~ '^[+-]?[0.]*[eE]' OR u.t ~ '[eE]-' THEN {zero} "
+        f"WHEN u.t ~ '^-' THEN -{infinity} ELSE {infinity} END END "
+        f"FROM (SELECT {trimmed} AS t OFFSET 0) AS u)"
+    )
+
+
+def _double(text: str) -> str:
+    return f"CAST('{text}' AS double precision)"

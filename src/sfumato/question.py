@@ -1,0 +1,242 @@
+"""A question bound to a session, its plan, and the four steps that answer it.
+
+The order that makes it safe is in one method, `SessionPlan.release`: plan, debit, run,
+release.
+"""
+
+from __future__ import annotations
+
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, final
+
+from sfumato.account import (
+    Budget,
+    KNorm,
+    Loss,
+    loss_of,
+    loss_text,
+    told_delta,
+)
+from sfumato.amount import Amount
+from sfumato.declare.dataset import Dataset
+from sfumato.declare.expr import Expr
+from sfumato.declare.query import Query, Statistic
+from sfumato.engine import Engine
+from sfumato.errors import DeclarationError, EngineError
+from sfumato.gate import compare_for_owner, release
+from sfumato.ledger import Answered, Ledger
+from sfumato.plan import Expected, Plan, bound, expected_errors, make_plan
+from sfumato.release import OwnerComparison, Release, from_json
+from sfumato.words import N_
+
+__all__ = ["Desk", "Question", "SessionPlan"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Desk:
+    """What a question needs: the declarations, the engine and the ledger."""
+
+    dataset: Dataset
+    engine: Engine
+    ledger: Ledger[Loss]
+    budget: Budget
+
+
+@final
+class Question:
+    """A question bound to a session; each step returns a new one."""
+
+    __slots__ = ("_desk", "query")
+
+    def __init__(self, desk: Desk, query: Query) -> None:
+        """Bind; made by `Session.query`."""
+        self._desk, self.query = desk, query
+
+    def where(self, condition: Expr) -> Question:
+        """Keep the rows where `condition` is true."""
+        return Question(self._desk, self.query.where(condition))
+
+    def group_by(self, *columns: str) -> Question:
+        """Answer for each combination of the declared keys of these columns."""
+        return Question(self._desk, self.query.group_by(*columns))
+
+    def select(self, *statistics: Statistic) -> Question:
+        """Ask for these statistics."""
+        return Question(self._desk, self.query.select(*statistics))
+
+    def plan(
+        self, epsilon: Amount | Loss | None = None, *, rho: Amount | None = None
+    ) -> SessionPlan:
+        """Return what `release` would do, with its cost. Reads no rows, costs nothing.
+
+        Args:
+            epsilon: What to spend. Under an (ε, δ) budget: the ε that this release
+                would have alone, at the budget's δ; it is charged as the ρ it converts
+                to, so that many such releases cost less than their sum.
+            rho: What to spend under a budget in ρ.
+
+        Raises:
+            DeclarationError: The question does not fit the schema, or the loss is
+                unusable or of another currency than the budget.
+        """
+        dataset, loss = self._desk.dataset, self._loss(epsilon, rho)
+        plan = make_plan(self.query, dataset.schema, loss, dataset=dataset.name)
+        return SessionPlan(self._desk, plan)
+
+    def release(
+        self,
+        epsilon: Amount | Loss | None = None,
+        *,
+        rho: Amount | None = None,
+        title: str = "",
+        confidence: float = 0.95,
+        request_key: str | None = None,
+    ) -> Release:
+        """Plan and release in one step; see `plan` and `SessionPlan.release`."""
+        return self.plan(epsilon, rho=rho).release(
+            title=title, confidence=confidence, request_key=request_key
+        )
+
+    def _loss(self, epsilon: Amount | Loss | None, rho: Amount | None) -> Loss:
+        return loss_of(self._desk.budget, epsilon, rho)
+
+    def __repr__(self) -> str:
+        """Say the question in words."""
+        return f"<question: {self.query}>"
+
+
+@final
+class SessionPlan:
+    """A plan that its session can carry out."""
+
+    __slots__ = ("_desk", "plan")
+
+    def __init__(self, desk: Desk, plan: Plan) -> None:
+        """Bind; made by `Question.plan`."""
+        self._desk, self.plan = desk, plan
+
+    @property
+    def cost(self) -> Loss:
+        """What `release` will debit."""
+        return self.plan.cost
+
+    def expected(
+        self, *, rows: int = 1000, confidence: float = 0.95
+    ) -> tuple[Expected, ...]:
+        """Return the expected error of each figure; reads no data.
+
+        Args:
+            rows: A public guess of the number of rows, on which means depend.
+            confidence: Probability that an error stays below its bound.
+        """
+        return expected_errors(self.plan, rows=rows, confidence=_confidence(confidence))
+
+    def release(
+        self,
+        *,
+        title: str = "",
+        confidence: float = 0.95,
+        request_key: str | None = None,
+    ) -> Release:
+        """Answer with differential privacy.
+
+        Args:
+            title: Title of the release; default the question in words.
+            confidence: Of each figure's interval, between 0 and 1.
+            request_key: Names the request: asked again under the same key, the stored
+                release comes back, byte for byte, and nothing more is spent.
+
+        Returns:
+            The noisy figures with intervals and the claim.
+
+        Raises:
+            DeclarationError: The confidence is not between 0 and 1. Nothing was spent.
+            BudgetExceededError: The ledger refused. Nothing was spent.
+            LedgerError: The ledger cannot be used, or the key belongs to another
+                request. Nothing was spent, unless its text says that a charge stands.
+            EngineError: The engine failed. The debit stands, because whether an engine
+                fails may depend on the rows.
+        """
+        level = _confidence(confidence)
+        desk, told = self._desk, json.dumps(self.plan.descriptor, sort_keys=True)
+        if request_key is None:
+            paid = desk.ledger.debit(self.cost, plan=self.plan.digest, descriptor=told)
+        else:
+            done = desk.ledger.debit(
+                self.cost,
+                plan=self.plan.digest,
+                descriptor=told,
+                request_key=request_key,
+            )
+            if isinstance(done, Answered):
+                return from_json(done.content.decode())
+            paid = done
+        made: Release | None = None
+        with suppress(Exception):  # after the debit no text may carry a cell
+            exact = desk.engine.run(self.plan)
+            delta = told_delta(desk.budget)
+            made = release(
+                self.plan, exact, paid, title=title, confidence=level, delta=delta
+            )
+        if made is None:
+            raise EngineError  # out here, so that it carries no context either
+        if request_key is not None:
+            desk.ledger.answer(paid, made.to_json().encode())
+        return made
+
+    def compare_for_owner(self, released: Release) -> OwnerComparison:
+        """Set true figures beside released ones: for the owner's eyes, never to publish.
+
+        It is not private and costs nothing because nothing of it may leave.
+        """
+        return compare_for_owner(self.plan, self._desk.engine.run(self.plan), released)
+
+    def explain(self) -> str:
+        """List steps, sensitivities, noise and shares of ε; reads no data."""
+        lines = [f"{self.plan.query}: {loss_text(self.cost)}"]
+        for step in self.plan.steps:
+            m = step.mechanism
+            how = (
+                f"joint noise of {len(step.parts)} measurements"
+                if isinstance(m, KNorm)
+                else f"{type(m).__name__} noise of scale {float(m.scale):g}"
+            )
+            lines.append(f"  {loss_text(self.plan.charge(step))}: {how}")
+            for part in step.parts:
+                measured = self.plan.parts[part]
+                lines.append(
+                    f"    {measured.aggregate}: one row changes it by at most "
+                    f"{bound(measured.aggregate)}, {measured.cells} cells"
+                )
+        return "\n".join(lines)
+
+    def __str__(self) -> str:
+        """Show cost and expected errors."""
+        unit = self.plan.schema.unit
+        lines = [
+            f"{self.plan.query}",
+            f"cost: {loss_text(self.cost)} per row ({unit.neighbours})",
+        ]
+        for e in self.expected():
+            rows = f" at {e.rows:g} rows" if e.rows else ""
+            lines.append(
+                f"  {e.name}: ±{e.error:.4g} (95 %), {e.mean_absolute:.4g} on average{rows}"
+            )
+        return "\n".join(lines)
+
+    def __repr__(self) -> str:
+        """Show cost and expected errors."""
+        return str(self)
+
+
+def _confidence(value: Any) -> float:
+    if isinstance(value, int | float) and 0 < value < 1:
+        return float(value)
+    raise DeclarationError(
+        N_("confidence must lie between 0 and 1, got {value}"),
+        hint=N_("write 0.95 for intervals that hold 95 times in 100"),
+        value=repr(value)[:60],
+    )

@@ -1,0 +1,123 @@
+"""The sensitivity oracle on PostgreSQL: no neighbour moves a step beyond its claim."""
+
+import math
+
+import adversary as a
+import pytest
+from cluster import running
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from oracle import audit
+from sfumato.account import Epsilon
+from sfumato.declare import query as ask
+from sfumato.declare.dataset import Postgres
+from sfumato.declare.schema import Category, Integer, Real, Schema
+from sfumato.declare.unit import Rows
+from sfumato.engine.postgres import PostgresEngine
+from sfumato.plan import make_plan
+
+psycopg = pytest.importorskip("psycopg", reason="psycopg is not installed")
+
+SIZE = 2
+ADD, REPLACE = Rows(), Rows(neighbours="replace_one", size=SIZE)
+TYPES = {a.NUMBERS[0]: "double precision", a.NUMBERS[1]: "text", a.KEYS[0]: "text",
+         a.KEYS[1]: "numeric", a.FLAG: "boolean"}  # fmt: skip
+ROW = st.fixed_dictionaries({
+    a.NUMBERS[0]: st.sampled_from([math.inf, -math.inf, math.nan, None, 1e308, 5e-324, 0.5, 999.0, 10.0]),
+    a.NUMBERS[1]: st.sampled_from(["1e400", "-1e400", "n/a", None, "0.1", "1e-400", "7", "999"]),
+    a.KEYS[0]: st.sampled_from(["a", "A", "2", "2.0", "é", "x", None]),
+    a.KEYS[1]: st.sampled_from([0, 1, 2, None]),
+    a.FLAG: st.sampled_from([True, False, None]),
+})  # fmt: skip
+
+
+class World:
+    """One table in PostgreSQL whose rows are exchanged."""
+
+    def __init__(self, url, types):
+        self.url, self.types = url, types
+        self.db = psycopg.connect(url, autocommit=True)
+        columns = ", ".join('"{}" {}'.format(n.replace('"', '""'), t) for n, t in types.items())  # fmt: skip
+        self.db.execute(f"DROP TABLE IF EXISTS t; CREATE TABLE t ({columns})".encode())
+        self.insert = f"INSERT INTO t VALUES ({', '.join('%s::' + t for t in types.values())})"  # fmt: skip
+
+    def exact(self, plan, rows):
+        """Return the integers of another table of the same types."""
+        self.db.execute("TRUNCATE t")
+        for row in rows:
+            self.db.execute(self.insert, [row[n] for n in self.types])
+        return PostgresEngine(Postgres(self.url, "t"), plan.schema).run(plan).unseal()
+
+    def __enter__(self):
+        """Return the world, for ``with``."""
+        return self
+
+    def __exit__(self, *_):
+        """Close the connection."""
+        self.db.close()
+
+
+@pytest.fixture(scope="module")
+def url():
+    """A private server for this module."""
+    with running() as address:
+        yield address
+
+
+@settings(max_examples=a.times(25), deadline=None)
+@given(a.plans(st.just(ADD)), st.lists(ROW, max_size=3))
+def test_removing_any_row(url, plan, rows):
+    """Add/remove: over random questions and tables."""
+    with World(url, TYPES) as world:
+        for finding in audit(plan, rows, (), world.exact):
+            assert finding.holds, finding
+
+
+@settings(max_examples=a.times(15), deadline=None)
+@given(
+    a.plans(st.just(REPLACE)),
+    st.lists(ROW, min_size=SIZE, max_size=SIZE),
+    st.lists(ROW, max_size=2),
+)
+def test_replacing_any_row_by_any_other(url, plan, rows, pool):
+    """Replace-one: over random questions, tables and a pool of rows."""
+    with World(url, TYPES) as world:
+        for finding in audit(plan, rows, [*pool, *rows], world.exact):
+            assert finding.holds, finding
+
+
+COLUMNS = {
+    "low": Real(-10, 5, step=1, missing=999),
+    "full": Integer(10, 20, complete=True),
+    "g": Category(["a", "b"]),
+}  # fmt: skip
+ROWS = [
+    {"low": low, "full": full, "g": g}
+    for low, full in ((-math.inf, "-1e308"), (math.inf, "1e308"), (None, None))
+    for g in ("a", "b", None)
+]
+REACHED = [
+    (ADD, (), ask.count(), 1), (REPLACE, ("g",), ask.count(), 2), (ADD, ("g",), ask.sum("low"), 10),
+    (REPLACE, (), ask.sum("low"), 15), (REPLACE, ("g",), ask.sum("full"), 40),
+    (ADD, (), ask.histogram("g"), 1), (REPLACE, (), ask.histogram("low", [-10, 0, 5]), 2),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("unit", "keys", "statistic", "bound"), REACHED)
+def test_each_bound_is_reached(url, unit, keys, statistic, bound):
+    """The claimed sensitivity is the true one on this engine too."""
+    schema = Schema(COLUMNS, unit=unit)
+    plan = make_plan(ask.Query().group_by(*keys).select(statistic), schema, Epsilon(1))
+    types = {"low": "double precision", "full": "text", "g": "text"}
+
+    with World(url, types) as world:
+        found = [
+            finding
+            for row in ROWS[::2]
+            for finding in audit(plan, [row, ROWS[0]], ROWS, world.exact)
+        ]
+
+    assert all(f.holds for f in found)
+    assert max(f.change for f in found if f.aggregate is not None) == bound
+    assert max(f.change for f in found if f.aggregate is None) == 1
