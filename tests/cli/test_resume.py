@@ -12,7 +12,7 @@ import pytest
 import sfumato
 from sfumato.errors import EngineError
 from sfumato.ledger import Ledger, show
-from sfumato.session import SessionPlan
+from sfumato.question import SessionPlan
 
 YES = ("run", "project.toml", "--yes")
 AGAIN = (*YES, "--resume")
@@ -110,7 +110,7 @@ def test_a_charge_without_an_answer_is_lost_and_said(run, desk, monkeypatch):
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr("sfumato.session.release", die)
+        patch.setattr("sfumato.question.release", die)
         assert run(*YES).exit_code == 1
     assert (debits(), show("project.ledger").answers) == (1, 0)
 
@@ -131,7 +131,7 @@ def test_a_lost_charge_is_paid_again_when_it_can_be(run, desk, good, monkeypatch
         raise RuntimeError
 
     with monkeypatch.context() as patch:
-        patch.setattr("sfumato.session.release", fail)
+        patch.setattr("sfumato.question.release", fail)
         assert "[SF301]" in run(*YES).stderr
         assert "[SF301]" in run(*AGAIN).stderr
     result = run(*AGAIN)
@@ -259,7 +259,7 @@ KILLED = """
 import os, signal
 from sfumato.cli import cli
 from sfumato.project.outputs import Outputs
-from sfumato.session import SessionPlan
+from sfumato.question import SessionPlan
 
 def die(*_, **__):
     os.kill(os.getpid(), signal.SIGKILL)
@@ -273,7 +273,7 @@ cli(["run", "project.toml", "--yes"])
     ("where", "spent", "free"),
     [
         ("Outputs.write", 2, True),
-        ("__import__('sfumato.session').session.release", 1, False),
+        ("__import__('sfumato.question').question.release", 1, False),
         ("__import__('sfumato.ledger').ledger.Ledger.answer", 1, False),
         ("__import__('sfumato.ledger').ledger.Ledger.debit", 0, True),
     ],

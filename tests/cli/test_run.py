@@ -9,7 +9,7 @@ import pytest
 
 import sfumato.testing
 from sfumato.errors import EngineError
-from sfumato.session import SessionPlan
+from sfumato.question import SessionPlan
 
 ODD = ["capital-gain", "血糖 值", "order", "select", 'a"b', "x.y", "1st", "O'Brien",
        "%)", "age "]  # fmt: skip

@@ -9,8 +9,8 @@ from sfumato.account import Loss
 from sfumato.project.load import Asked, Project
 from sfumato.project.standing import Standing, afford
 from sfumato.project.unfinished import Request, State
-from sfumato.release import OwnerComparison, Release
 from sfumato.question import SessionPlan
+from sfumato.release import OwnerComparison, Release
 from sfumato.session import Session
 
 __all__ = ["Run", "due"]
