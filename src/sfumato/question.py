@@ -161,6 +161,12 @@ class SessionPlan:
                 fails may depend on the rows.
         """
         level = _confidence(confidence)
+        if not isinstance(title, str):
+            raise DeclarationError(
+                N_("the title of a release is a text, got {value}"),
+                hint=N_('write title="Glucose by outcome", or leave it out'),
+                value=repr(title)[:60],
+            )
         desk, told = self._desk, json.dumps(self.plan.descriptor, sort_keys=True)
         if request_key is None:
             paid = desk.ledger.debit(self.cost, plan=self.plan.digest, descriptor=told)

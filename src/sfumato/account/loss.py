@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from sfumato.amount import Amount, exact
+from sfumato.amount import Amount, exact, nearest_double
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
 
@@ -132,7 +132,7 @@ class Epsilon:
 
     def __float__(self) -> float:
         """Return the nearest float, for display and estimates only."""
-        return self.units / PICO
+        return nearest_double(self.value)
 
     def __str__(self) -> str:
         """Render the exact decimal.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, exp, floor, log10, tanh
+from math import ceil, exp, floor, inf, log10, tanh
 from statistics import NormalDist
 
 from sfumato.account.budget import ApproxDP, Loss, epsilon_at
@@ -134,7 +134,8 @@ def _odds(epsilon: Epsilon, delta: float, advantage: float, power: float) -> Odd
         (prior, prior / (prior + (1 - prior) * exp(-e))) for prior in (0.01, 0.1, 0.5)
     )
     right = round(50 * (1 + advantage))
-    return Odds(epsilon, exp(e), after, right, power, advantage, delta)
+    factor = exp(e) if e < _MOST else inf
+    return Odds(epsilon, factor, after, right, power, advantage, delta)
 
 
 def upper_percent(share: float) -> str:

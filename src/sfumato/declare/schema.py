@@ -169,7 +169,7 @@ class Category:
 
     def __init__(self, values: Iterable[object]) -> None:
         """Check the keys once."""
-        if isinstance(values, str):
+        if isinstance(values, str) or not isinstance(values, Iterable):
             values = [values]
         keys: list[Key] = []
         for value in values:
@@ -262,6 +262,12 @@ class Schema:
 
     def __init__(self, columns: Mapping[str, Column], unit: Rows | None = None) -> None:
         """Check the declarations once."""
+        if not isinstance(columns, Mapping):
+            raise DeclarationError(
+                N_("the columns of a schema are named, got {value}"),
+                hint=N_('write Schema({{"Age": Integer(0, 120)}})'),
+                value=type(columns).__name__,
+            )
         for name, column in columns.items():
             if not isinstance(column, Column):
                 raise DeclarationError(

@@ -33,6 +33,8 @@ from sfumato.words import N_
 
 __all__ = ["check_query"]
 
+_MOST_CONDITIONS = 400
+
 
 def check_query(query: Query, schema: Schema) -> None:
     """Refuse unknown columns, statistics of the wrong type, unknown keys, no question.
@@ -61,6 +63,7 @@ def check_query(query: Query, schema: Schema) -> None:
             names=", ".join(query.keys),
         )
     if query.condition is not None:
+        _check_size(query.condition)
         _check_filter(query.condition, schema)
 
 
@@ -134,6 +137,26 @@ def _check_histogram(name: str, edges: tuple[float, ...], column: Column) -> Non
             N_("{name} has declared keys; its histogram takes no edges"),
             hint=N_("write histogram({name})"),
             name=repr(name),
+        )
+
+
+def _check_size(expr: Expr) -> None:
+    """Refuse filters too long to be walked; counted without recursion."""
+    open_, count = [expr], 0
+    while open_:
+        count += 1
+        match open_.pop():
+            case And(left, right) | Or(left, right):
+                open_ += [left, right]
+            case Not(inner):
+                open_.append(inner)
+            case _:
+                pass
+    if count > _MOST_CONDITIONS:
+        raise DeclarationError(
+            N_("the filter has more than {most} conditions"),
+            hint=N_("list many values of one column with is_in"),
+            most=_MOST_CONDITIONS,
         )
 
 
