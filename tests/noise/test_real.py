@@ -219,6 +219,28 @@ def test_half_normals_read_further_keep_their_place():
     assert {u.prefix >> (u.length - 63) << 1 for u in read.values()} == {word}
 
 
+def test_a_uniform_read_by_its_coin_is_not_read_afresh(monkeypatch):
+    """The bits that accepted a half-normal also round it, where they decide the step."""
+    plan = grid_plan(F(1), F(1, 1024))
+    places = Places.of(np.zeros(1), plan.power)
+    edges = words_near([F(1999, 2048)])  # the boundary of steps 999 and 1000
+
+    def step(edge, read):
+        words = np.array([edge << 1], np.uint64)
+        size = neglog(words | np.uint64(1), scratch()).copy()
+        monkeypatch.setattr(real, "_half_normals", lambda *_: (words, size, read))
+        return real._gaussian_steps(places, plan, Extension(2**64 - 1))[0]
+
+    def further(edge):
+        return {0: LazyUniform(Extension(0), edge << 640, 63 + 640)}
+
+    afresh = [step(edge, {}) for edge in edges]
+    read = [step(edge, further(edge)) for edge in edges]
+
+    assert sum(a != b for a, b in zip(afresh, read, strict=True)) == 1
+    assert set(read) == {999, 1000}
+
+
 @settings(max_examples=300, deadline=None)
 @given(
     st.floats(allow_nan=True, allow_infinity=True),
@@ -386,3 +408,10 @@ def test_whole_noise_is_drawn_at_every_scale(draw, power):
     assert all(isinstance(x, int) for x in drawn)
     assert max(drawn) <= 40 * scale + 1  # e^-40 at most
     assert power < 10 or max(drawn) > scale / 100
+
+
+def test_mixed_lists_with_numpy_scalars_are_total():
+    """numpy scalars beside integers are read as the numbers that they hold."""
+    noisy = rounded_laplace([1, np.float32("nan"), np.int8(3), 10**400], 1)
+
+    assert noisy.shape == (4,) and np.isfinite(noisy).all()

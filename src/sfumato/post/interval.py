@@ -32,6 +32,7 @@ from sfumato.post.ranks import rank_intervals
 __all__ = ["intervals"]
 
 _CHUNK = 256  # groups at a time: 16 MB of draws
+_FEWEST = 4  # draws beyond an end; fewer do not tell where it lies
 
 
 def intervals(
@@ -45,9 +46,11 @@ def intervals(
     Formal guarantee: post-processing; adds no privacy loss.
 
     Counts, histograms and sums of one noise term: exact quantiles of its law (never
-    too narrow; counts are cut at 0). Figures of two or three terms: a parametric bootstrap.
-    The noise of all terms is drawn afresh from its exact law and subtracted from what was
-    released; the interval holds the middle `confidence` of the outcomes.
+    too narrow; counts are cut at 0). Figures of two or three terms: a parametric
+    bootstrap. The noise of all terms is drawn afresh from its exact law and subtracted from what was
+    released; the interval holds the middle `confidence` of the outcomes. Beyond 99.9 %
+    the draws do not reach far enough: there each term has its share of what may fail, by
+    its exact quantile, and the interval holds every outcome of such terms.
     """
     match recipe:
         case PublicSize():
@@ -65,6 +68,10 @@ def intervals(
             middle, half = centre(plan, total)
             if count is None:
                 reach = half * noise_error(plan, total, confidence)
+            elif _is_rare(confidence):
+                each = _half_of_failures(confidence)
+                reach = half * noise_error(plan, total, each)
+                reach += abs(middle) * noise_error(plan, count, each)
             else:
                 sums, counts = noise_draws(plan, (total, count))
                 spread = np.abs(half * sums + middle * counts)
@@ -93,6 +100,8 @@ def _ratio(
 ) -> tuple[Floats, Floats]:
     middle, half = centre(plan, recipe.total)
     lower, upper = limits(plan, recipe.total)
+    if _is_rare(confidence):
+        return _ratio_bounds(plan, recipe, values, confidence)
 
     def mean(sums: Floats, rows: Floats) -> Floats:
         return np.clip(middle + half * sums / rows, lower, upper)
@@ -105,6 +114,8 @@ def _spread(
     plan: Plan, recipe: BySquares, values: Sequence[Sequence[int]], confidence: float
 ) -> tuple[Floats, Floats]:
     spread = Spread.of(plan, recipe)
+    if _is_rare(confidence):
+        return _spread_bounds(plan, recipe, values, confidence)
     if recipe.squares is None:
         pair = (recipe.total, recipe.count)
 
@@ -147,6 +158,72 @@ def _bootstrap(
         low[part] = _order(np.where(none, ends[0], outcomes), outside)
         high[part] = _order(np.where(none, ends[1], outcomes), DRAWS - 1 - outside)
     return low, high
+
+
+def _ratio_bounds(
+    plan: Plan, recipe: ByRatio, values: Sequence[Sequence[int]], confidence: float
+) -> tuple[Floats, Floats]:
+    """Return the least and largest mean of all sums and counts within their errors."""
+    middle, half = centre(plan, recipe.total)
+    lower, upper = limits(plan, recipe.total)
+    sums = np.array([float(v) for v in values[recipe.total]])
+    if recipe.count is None:
+        reach = noise_error(plan, recipe.total, confidence)
+        fewest = most = np.full(len(sums), float(plan.schema.unit.size or 1))
+    else:
+        each = _half_of_failures(confidence)
+        reach = noise_error(plan, recipe.total, each)
+        rows = np.array([float(v) for v in values[recipe.count]])
+        away = noise_error(plan, recipe.count, each)
+        fewest, most = rows - away, rows + away
+    corners = [
+        middle + half * (sums + s) / np.maximum(n, 1)
+        for s in (-reach, reach)
+        for n in (fewest, most)
+    ]
+    none = fewest < 1
+    low = np.clip(np.min(corners, axis=0), lower, upper)
+    high = np.clip(np.max(corners, axis=0), lower, upper)
+    return np.where(none, lower, low), np.where(none, upper, high)
+
+
+def _spread_bounds(
+    plan: Plan, recipe: BySquares, values: Sequence[Sequence[int]], confidence: float
+) -> tuple[Floats, Floats]:
+    """Return ends that no variance passes whose terms are all within their errors."""
+    spread = Spread.of(plan, recipe)
+    terms = [p for p in (recipe.total, recipe.squares, recipe.count) if p is not None]
+    each = min(1 - (1 - confidence) / len(terms), 1 - 2**-53)
+
+    def around(part: int) -> tuple[Floats, Floats]:
+        held = np.array([float(v) for v in values[part]])
+        reach = noise_error(plan, part, each)
+        return held - reach, held + reach
+
+    sums = around(recipe.total)
+    rows = (np.full(len(sums[0]), float(plan.schema.unit.size or 1)),) * 2
+    if recipe.count is not None:
+        rows = around(recipe.count)
+    counts = [np.maximum(n, 1.0) for n in rows]
+    firsts = [spread.first(s, n) for s in sums for n in counts]
+    least, most = np.min(firsts, axis=0), np.max(firsts, axis=0)
+    far = np.maximum(least**2, most**2)
+    near = np.where((least <= 0) & (most >= 0), 0.0, np.minimum(least**2, most**2))
+    squares = (None,) if recipe.squares is None else around(recipe.squares)
+    seconds = [spread.second(s, n) for s in squares for n in counts]
+    low = spread.figure(np.min(seconds, axis=0) - far)
+    high = spread.figure(np.max(seconds, axis=0) - near)
+    none = rows[0] < 1
+    return np.where(none, 0.0, low), np.where(none, spread.largest, high)
+
+
+def _is_rare(confidence: float) -> bool:
+    """Tell whether too few of the draws would lie beyond an end to place it."""
+    return (1 - confidence) / 2 * DRAWS < _FEWEST
+
+
+def _half_of_failures(confidence: float) -> float:
+    return min((1 + confidence) / 2, 1 - 2**-53)
 
 
 def _order(outcomes: Floats, rank: int) -> Floats:
