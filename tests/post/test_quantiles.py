@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.stats import binom
+from scipy.stats import binom, norm
 
 from sfumato import Category, Integer, Query, Real, Rows, Schema, median, quantile
 from sfumato.account import ZCDP
@@ -12,6 +12,7 @@ from sfumato.engine.reference import ReferenceEngine
 from sfumato.gate import _add_noise
 from sfumato.plan import expected_errors, make_plan
 from sfumato.post import intervals, points
+from sfumato.post.ranks import _tail
 from sfumato.post.tree import consistent, tree_counts
 
 LEVELS = ["0.1", "0.25", "0.5", "0.75", "0.95"]
@@ -136,3 +137,28 @@ def test_expected_errors_are_those_of_even_data(level):
     (said,) = expected_errors(plan, rows=10_000)
     assert np.mean(errors) < 2 * said.mean_absolute + 1  # a leaf is one or two wide
     assert np.quantile(errors, 0.95) < 2 * said.error + 1
+
+
+@pytest.mark.parametrize("loss", ["0.5", ZCDP("0.02")])
+def test_rare_intervals_reach_further(loss):
+    """Beyond 99.9 % the bound of the tail takes the place of draws."""
+    plan = make_plan(
+        Query().select(median("age"), quantile("glucose", "0.9")), ADD, loss
+    )
+    values = exact(plan)
+    for recipe in plan.recipes:
+        (truth,) = points(plan, recipe, values)
+        for _ in range(100):
+            seen = _add_noise(plan, values)
+            low, high = intervals(plan, recipe, seen, 1 - 1e-12)
+            inner = intervals(plan, recipe, seen, 0.95)
+
+            assert low[0] <= inner[0][0] <= inner[1][0] <= high[0]
+            assert low[0] <= truth <= high[0]
+
+
+@pytest.mark.parametrize("failing", [1e-4, 1e-9, 1e-15])
+def test_the_tail_bound_is_above_laplace_and_normal_tails(failing):
+    """The bound holds for the extreme cases: one Laplace term, and very many terms."""
+    assert _tail(failing) > -np.log(failing) / 2**0.5
+    assert _tail(failing) > norm.isf(failing / 2)

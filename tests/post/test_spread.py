@@ -128,3 +128,19 @@ def test_expected_errors_are_those_of_the_noise(loss):
 
         assert 0.5 < np.mean(errors) / said.mean_absolute < 2
         assert 0.5 < np.quantile(errors, 0.95) / said.error < 2
+
+
+@pytest.mark.parametrize("loss", ["0.5", ZCDP("0.02")])
+def test_rare_intervals_reach_further_and_cover(loss):
+    """Beyond 99.9 % no draw decides: ends are bounds, and none of 300 fails."""
+    plan = make_plan(Query().select(variance("glucose"), std("late")), ADD, loss)
+    values = exact(plan, ROWS)
+    for recipe in plan.recipes:
+        (truth,) = points(plan, recipe, values)
+        for _ in range(150):
+            seen = _add_noise(plan, values)
+            low, high = intervals(plan, recipe, seen, 1 - 1e-12)
+            inner = intervals(plan, recipe, seen, 0.95)
+
+            assert low[0] <= inner[0][0] <= inner[1][0] <= high[0]
+            assert low[0] <= truth <= high[0]

@@ -131,15 +131,25 @@ class Spread:
         Squares were floored to units of ``2^shift``; half a unit, the mean of what was
         lost, is given back.
         """
-        first = sums / rows / self.width
-        second: Floats | float = 1.0
-        if squares is not None and self.square is not None:
-            one = self.square
-            lost = (1 - 2.0**-one.shift) / 2
-            mean = (squares / rows + one.least + one.most) / 2 + lost
-            second = mean * (one.scale / self.width**2)
-        variance: Floats = np.clip(second - first**2, 0.0, 1.0)
-        return self.largest * (np.sqrt(variance) if self.root else variance)
+        return self.figure(self.second(squares, rows) - self.first(sums, rows) ** 2)
+
+    def first(self, sums: Floats, rows: Floats) -> Floats:
+        """Return the mean distance from the middle, as a share of the width."""
+        return sums / rows / self.width
+
+    def second(self, squares: Floats | None, rows: Floats) -> Floats:
+        """Return the mean squared distance, as a share of the squared width."""
+        if squares is None or self.square is None:
+            return np.ones_like(rows)
+        one = self.square
+        lost = (1 - 2.0**-one.shift) / 2
+        mean = (squares / rows + one.least + one.most) / 2 + lost
+        return mean * (one.scale / self.width**2)
+
+    def figure(self, variance: Floats) -> Floats:
+        """Return the figure of a variance that is given as a share of the largest."""
+        share = np.clip(variance, 0.0, 1.0)
+        return self.largest * (np.sqrt(share) if self.root else share)
 
 
 def _rows(plan: Plan, count: int | None, values: Sequence[Sequence[int]]) -> Floats:

@@ -46,10 +46,10 @@ def intervals(
     Formal guarantee: post-processing; adds no privacy loss.
 
     Counts, histograms and sums of one noise term: exact quantiles of its law (never
-    too narrow; counts are cut at 0). Figures of two or three terms: a parametric bootstrap. The
-    noise of all terms is drawn afresh from its exact law and subtracted from what was
+    too narrow; counts are cut at 0). Figures of two or three terms: a parametric
+    bootstrap. The noise of all terms is drawn afresh from its exact law and subtracted from what was
     released; the interval holds the middle `confidence` of the outcomes. Beyond 99.9 %
-    the draws do not reach far enough: there each term has half of what may fail, by
+    the draws do not reach far enough: there each term has its share of what may fail, by
     its exact quantile, and the interval holds every outcome of such terms.
     """
     match recipe:
@@ -114,9 +114,8 @@ def _spread(
     plan: Plan, recipe: BySquares, values: Sequence[Sequence[int]], confidence: float
 ) -> tuple[Floats, Floats]:
     spread = Spread.of(plan, recipe)
-    if _is_rare(confidence):  # no closed form, and the draws do not reach so far
-        cells = len(values[recipe.total])
-        return np.zeros(cells), np.full(cells, spread.largest)
+    if _is_rare(confidence):
+        return _spread_bounds(plan, recipe, values, confidence)
     if recipe.squares is None:
         pair = (recipe.total, recipe.count)
 
@@ -186,6 +185,36 @@ def _ratio_bounds(
     low = np.clip(np.min(corners, axis=0), lower, upper)
     high = np.clip(np.max(corners, axis=0), lower, upper)
     return np.where(none, lower, low), np.where(none, upper, high)
+
+
+def _spread_bounds(
+    plan: Plan, recipe: BySquares, values: Sequence[Sequence[int]], confidence: float
+) -> tuple[Floats, Floats]:
+    """Return ends that no variance passes whose terms are all within their errors."""
+    spread = Spread.of(plan, recipe)
+    terms = [p for p in (recipe.total, recipe.squares, recipe.count) if p is not None]
+    each = min(1 - (1 - confidence) / len(terms), 1 - 2**-53)
+
+    def around(part: int) -> tuple[Floats, Floats]:
+        held = np.array([float(v) for v in values[part]])
+        reach = noise_error(plan, part, each)
+        return held - reach, held + reach
+
+    sums = around(recipe.total)
+    rows = (np.full(len(sums[0]), float(plan.schema.unit.size or 1)),) * 2
+    if recipe.count is not None:
+        rows = around(recipe.count)
+    counts = [np.maximum(n, 1.0) for n in rows]
+    firsts = [spread.first(s, n) for s in sums for n in counts]
+    least, most = np.min(firsts, axis=0), np.max(firsts, axis=0)
+    far = np.maximum(least**2, most**2)
+    near = np.where((least <= 0) & (most >= 0), 0.0, np.minimum(least**2, most**2))
+    squares = (None,) if recipe.squares is None else around(recipe.squares)
+    seconds = [spread.second(s, n) for s in squares for n in counts]
+    low = spread.figure(np.min(seconds, axis=0) - far)
+    high = spread.figure(np.max(seconds, axis=0) - near)
+    none = rows[0] < 1
+    return np.where(none, 0.0, low), np.where(none, spread.largest, high)
 
 
 def _is_rare(confidence: float) -> bool:

@@ -35,7 +35,7 @@ def consistent(
         fan: Children per node; the last node of a level may have fewer.
 
     Examples:
-        >>> consistent([np.array([2.0, 2.0, 2.0]), np.array([10.0])], [1, 3], 3)
+        >>> consistent([np.array([2.0, 2.0, 2.0]), np.array([12.0])], [1, 3], 3)
         array([3., 3., 3.])
     """
     best, spread = [levels[0]], [np.full(levels[0].shape[-1], float(variances[0]))]
