@@ -12,14 +12,7 @@ from math import floor, inf, isnan
 
 from sfumato.declare.schema import Boolean, Category, Number, token
 
-__all__ = [
-    "as_double",
-    "clamped",
-    "grid_number",
-    "key_index",
-    "number",
-    "plain",
-]
+__all__ = ["as_double", "clamped", "grid_number", "key_index", "number", "plain"]
 
 _BLANK = " \t\n\r\v\f"
 _NUMERAL = re.compile(
