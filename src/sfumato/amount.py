@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from decimal import Decimal
 from fractions import Fraction
+from math import inf
 from numbers import Real
 from typing import TypeAlias
 
-__all__ = ["Amount", "exact"]
+__all__ = ["Amount", "exact", "nearest_double"]
 
 Amount: TypeAlias = "str | int | float | Decimal | Fraction"
 
@@ -41,3 +42,16 @@ def exact(value: object) -> Fraction | None:
         huge = not number.is_finite() or abs(number.adjusted()) > _LONGEST
         return None if huge else Fraction(number)
     return number
+
+
+def nearest_double(number: Fraction) -> float:
+    """Return the nearest double; beyond the largest one, the infinity of that sign.
+
+    Examples:
+        >>> nearest_double(Fraction(1, 4)), nearest_double(Fraction(-(10**400)))
+        (0.25, -inf)
+    """
+    try:
+        return float(number)
+    except OverflowError:
+        return inf if number > 0 else -inf

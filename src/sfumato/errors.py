@@ -32,6 +32,7 @@ __all__ = [
     "ProjectError",
     "SfumatoError",
     "SourceError",
+    "closest",
     "nearest",
 ]
 
@@ -156,5 +157,20 @@ def nearest(name: str, known: Iterable[str]) -> str:
         "'Glucose'"
     """
     names = list(known)
-    near = get_close_matches(name, names, n=1)
-    return repr(near[0]) if near else ", ".join(map(repr, names))
+    return closest(name, names) or ", ".join(map(repr, names))
+
+
+def closest(name: str, known: Iterable[str]) -> str:
+    """Return the known name close to `name`, or nothing, for a hint about a table.
+
+    The other names are not listed: where the header is absent or broken they are cells.
+
+    Examples:
+        >>> closest("Glucos", ["Age", "Glucose"]), closest("Glucos", ["Jane Doe", "31"])
+        ("'Glucose'", '')
+    """
+    names = list(known)
+    plain = name.strip().casefold()
+    near = [k for k in names if k.strip().casefold() == plain]
+    near = near or get_close_matches(name, names, n=1)
+    return repr(near[0]) if near else ""

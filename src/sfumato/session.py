@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NoReturn, final
@@ -35,6 +36,7 @@ from sfumato.gate import compare_for_owner, release
 from sfumato.ledger import Answered, Ledger, Limit
 from sfumato.plan import Expected, Plan, bound, expected_errors, make_plan
 from sfumato.release import OwnerComparison, Release, from_json
+from sfumato.spending import Spending, profile_of
 from sfumato.words import N_
 
 __all__ = ["Question", "Session", "SessionPlan"]
@@ -65,6 +67,7 @@ class Session:
             as this session.
         limits: Caps of an analyst or a project below the dataset's, charged by every
             release of this session.
+        anchor: Where the ledger's anchor lies; default beside the ledger.
 
     Raises:
         DeclarationError: The budget is not usable.
@@ -93,6 +96,7 @@ class Session:
         *,
         ledger: str | Path | None = None,
         limits: Sequence[Limit] = (),
+        anchor: str | Path | None = None,
     ) -> None:
         """Open the table and the ledger; spends nothing."""
         if not isinstance(dataset, Dataset):
@@ -105,7 +109,11 @@ class Session:
         self.dataset = dataset
         engine = open_engine(dataset)  # first: a wrong table leaves no ledger behind
         self._ledger: Ledger[Loss] = Ledger(
-            ledger, dataset=dataset.name, cap=whole.cap, limits=limits
+            ledger,
+            dataset=dataset.name,
+            cap=whole.cap,
+            limits=limits,
+            anchor=anchor,
         )
         self._desk = _Desk(dataset, engine, self._ledger, whole)
 
@@ -132,23 +140,34 @@ class Session:
         """Bind a `Query` that was built elsewhere."""
         return Question(self._desk, query)
 
-    def sql(self, text: str, *, table: str | None = None) -> Question:
-        """Read a question from one SELECT; it is taken apart, never run as it is.
-
-        Args:
-            text: ``SELECT key, COUNT(*), AVG(column) AS name FROM … WHERE … GROUP BY
-                key``; the grammar is ``docs/sql.md``.
-            table: The name after FROM; default the dataset's.
-
-        Raises:
-            DeclarationError: The text holds anything beyond the grammar. Nothing was
-                spent.
-            MissingExtraError: sqlglot is not installed. Nothing was spent.
-        """
+    def sql(self, text: str, *, table: str = "") -> Question:
+        """Read one SELECT as a question; see `sfumato.declare.sql`, nothing is spent."""
         from sfumato.declare.sql import read_sql
 
-        name = self.dataset.name if table is None else table
-        return Question(self._desk, read_sql(text, table=name))
+        return self.ask(read_sql(text, table=table or self.dataset.name))
+
+    def profile(self) -> Spending:
+        """Return the privacy profile of all that was spent: δ at an ε, ε at a δ.
+
+        A report, never a guard: valid only if the parameters of all questions were
+        fixed beforehand; see `sfumato.account.profile`. With blocks it is that of the
+        part that lost most. Reads no rows and costs nothing.
+
+        Raises:
+            LedgerError: The ledger cannot be read.
+
+        Examples:
+            >>> import sfumato as sf
+            >>> rows = {"x": [1, 0] * 100}
+            >>> schema = sf.Schema({"x": sf.Boolean()})
+            >>> import pandas
+            >>> data = sf.Dataset(pandas.DataFrame(rows), schema=schema, name="demo")
+            >>> session = sf.Session(data, budget=sf.ZCDP("0.1"))
+            >>> _ = session.query().select(sf.count()).release(rho="0.05")
+            >>> round(session.profile().epsilon("1e-6"), 3)
+            1.368
+        """
+        return profile_of(self._ledger.balances(), self._ledger.mechanisms())
 
     def describe(self) -> str:
         """Say what is public and what is left to spend; reads no rows."""
@@ -310,14 +329,15 @@ class SessionPlan:
             if isinstance(done, Answered):
                 return from_json(done.content.decode())
             paid = done
-        try:
+        made: Release | None = None
+        with suppress(Exception):  # after the debit no text may carry a cell
             exact = desk.engine.run(self.plan)
             delta = told_delta(desk.budget)
             made = release(
                 self.plan, exact, paid, title=title, confidence=level, delta=delta
             )
-        except Exception:  # noqa: BLE001  after the debit no text may carry a cell
-            raise EngineError from None
+        if made is None:
+            raise EngineError  # out here, so that it carries no context either
         if request_key is not None:
             desk.ledger.answer(paid, made.to_json().encode())
         return made

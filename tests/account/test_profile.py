@@ -101,7 +101,7 @@ def test_the_table_of_reference_values(capsys):
     worst = check_table()
 
     with capsys.disabled():
-        print(f"\naccounting table: largest deviation {worst:.1e} (allowed 1e-4)")  # noqa: T201
+        print(f"\naccounting table: largest deviation {worst:.1e} (allowed 1e-4)")
 
 
 # An oracle of its own: laws are enumerated in 60 digits, without any transform.

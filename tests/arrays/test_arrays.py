@@ -234,3 +234,97 @@ def test_gaussian_wants_one_loss(loss):
     """Either ρ, or both ε and δ > 0."""
     with pytest.raises((sf.ArgumentError, sf.DeclarationError)):
         sf.gaussian(5, 1, **loss)
+
+
+MIXED = [
+    ([2**53 + 1, 0.5], [2**53 + 2, 0.5]),
+    ([2**63 + 1024, -1], [2**63 + 1025, -1]),
+    ([[np.uint64(2**63 + 1024)], [np.int64(-1)]], [[np.uint64(2**63 + 1025)], [-1]]),
+    ((True, 2**60 + 63, 1.5), (True, 2**60 + 64, 1.5)),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("one", "other"), MIXED)
+def test_integers_in_a_list_are_not_rounded_before_the_noise(monkeypatch, one, other):
+    """What numpy would make doubles moves by 1 as it should, not by 2 to 2048."""
+    reached = []
+    monkeypatch.setattr(
+        "sfumato.noise.rounded_laplace",
+        lambda v, scale, grid=None: reached.append(v) or np.zeros(np.shape(v)),
+    )
+    monkeypatch.setattr(
+        "sfumato.arrays.additive.add_integers",
+        lambda value, numbers, drawn: reached.append(numbers),
+    )
+    for value in (one, other):
+        sf.laplace(value, 1, 1)
+
+    a, b = (
+        np.array(v, object).ravel()
+        for v in (reached[len(reached) // 2 - 1], reached[-1])
+    )
+    assert sum(abs(Fraction(x) - Fraction(y)) for x, y in zip(a, b, strict=True)) == 1
+
+
+def test_lists_keep_their_kind_whatever_their_size():
+    """Integers of any size stay integers; integers beside floats become floats."""
+    assert sf.geometric([2**63, -1], 1, 1).dtype == "int64"
+    assert sf.laplace([10**400, -1], 1, 1).tolist()[0] == 2**63 - 1
+    assert sf.laplace([10**400, 0.5], 1, 1).dtype == "float64"
+    assert sf.laplace([[1, 0.5], [2, 3]], 1, 1).shape == (2, 2)
+    assert sf.choose([2**63 + 2000, 2**63, -1], 1, 10) == 0
+    assert sf.choose({"a": 10**400, "b": 0.5}, 1, 1) == "a"
+    with pytest.raises(sf.ArgumentError, match="NaN"):
+        sf.laplace([1, float("nan")], 1, 1)
+    with pytest.raises(sf.ArgumentError, match="integers"):
+        sf.geometric([10**400, 0.5], 1, 1)
+    with pytest.raises(sf.ArgumentError):
+        sf.above_threshold([2**63, -1], 1, 1, 1)
+
+
+@pytest.mark.parametrize("scale", [2**-40, 2**-10, 1, 2**29, 2**30, 2**35, 2**45])
+def test_integers_take_laplace_noise_of_any_scale(scale):
+    """Mean size of the noise on integers is the scale, give or take rounding."""
+    drawn = [abs(sf.laplace(0, scale, 1)) for _ in range(200)]
+    array = np.abs(sf.laplace(np.zeros(200, np.int64), scale, 1))
+
+    for found in (np.mean(drawn), array.mean()):
+        assert abs(found - scale) < 7 * scale / 200**0.5 + (1 if scale < 99 else 0)
+
+
+@pytest.mark.parametrize("kind", ["float16", "float32"])
+def test_narrow_floats_are_clamped_not_infinite(kind):
+    """Noise beyond the range of the type gives its largest number, without a warning."""
+    top = np.finfo(kind).max
+    value = np.full(200, top, kind)
+
+    noisy = sf.laplace(value, float(top), 1)
+
+    assert noisy.dtype == kind and np.isfinite(noisy).all() and (noisy == top).any()
+    assert np.isfinite([sf.laplace(value[0], float(top), 1) for _ in range(50)]).all()
+
+
+@pytest.mark.parametrize("method", ["permute_and_flip", "exponential"])
+def test_selection_is_as_sharp_as_was_paid_for(monkeypatch, method):
+    """The rate is ε/2Δ, and ε/Δ for scores that move one way (selection.md)."""
+    rates = []
+    monkeypatch.setattr(f"sfumato.noise.{method}", lambda _, rate: rates.append(rate))
+
+    sf.choose([1, 2], 3, "0.5", method=method)
+    sf.choose([1, 2], 3, "0.5", method=method, monotone=True)
+
+    assert rates == [Fraction(1, 12), Fraction(1, 6)]
+
+
+def test_a_threshold_costs_what_was_paid(monkeypatch):
+    """Δ/a + 2Δ/b = ε for the scales a and b of threshold and values (selection.md)."""
+    scales = []
+    monkeypatch.setattr(
+        "sfumato.noise.above_threshold", lambda *_, **laws: scales.append(laws)
+    )
+
+    sf.above_threshold([1, 2], 1, 3, "0.5")
+
+    (laws,) = scales
+    loss = 3 / laws["threshold_scale"] + 2 * 3 / laws["value_scale"]
+    assert loss == Fraction(1, 2)

@@ -15,6 +15,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from sfumato.declare.dataset import CSV, Dataset
+from sfumato.declare.expr import col
 from sfumato.declare.query import Query, count, histogram, mean
 from sfumato.declare.query import sum as total
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
@@ -437,3 +438,28 @@ def test_bc077_last_edge(tmp_path):
 
     for source in loaders(pd.DataFrame({"x": range(1000)}), tmp_path):
         assert integers(source, columns, histogram("x", edges)) == ((100,) * 10,)
+
+
+def test_filters_read_numbers_before_clamping_and_after_codes(tmp_path):
+    """In every loader: 150 is above 120 although it is summed as 120; 999 is missing."""
+    frame = pd.DataFrame({"x": [30.0, 150.0, 999.0, -5.0, 120.0]})
+    schema = Schema({"x": Real(0, 120, step=1, missing=999)})
+    filters = {
+        col("x") > 120: (1, 120),
+        col("x") < 0: (1, 0),
+        col("x") >= 120: (2, 240),
+        col("x") == 150: (1, 120),
+        col("x") == 999: (0, 0),
+        ~(col("x") <= 120): (1, 120),
+        col("x").is_in([150, 999, -5]): (2, 120),
+        col("x").is_missing(): (1, 0),
+        ~col("x").is_missing(): (4, 270),
+    }
+
+    for source in loaders(frame, tmp_path):
+        with open_engine(Dataset(source, schema=schema, name="t")) as engine:
+            for condition, (rows, summed) in filters.items():
+                query = Query().where(condition).select(count(), total("x"))
+                plan = make_plan(query, schema, 1)
+
+                assert engine.run(plan).unseal() == ((rows,), (summed,)), condition

@@ -10,7 +10,8 @@ import sfumato
 from sfumato.cli.width import columns, wrap
 from sfumato.words import speaker
 
-COMMANDS = ["demo", "init", "check", "plan", "run", "explain"]
+COMMANDS = ["demo", "init", "check", "plan", "run", "explain", "advise"]
+LEDGER = ["show", "verify", "profile", "export", "reconcile"]
 
 
 class Mirror:
@@ -45,6 +46,18 @@ def test_each_command_teaches_by_example(run, command):
     assert page.exit_code == 0
     assert page.stdout.startswith(f"Usage: sfumato {command}")
     assert f"\n  sfumato {command} " in page.stdout
+    assert all(columns(line) <= 88 for line in page.stdout.splitlines())
+
+
+@pytest.mark.parametrize("command", LEDGER)
+def test_the_ledger_has_commands_of_its_own(run, command):
+    """The group names each, and each has a page with examples."""
+    group, page = run("ledger"), run("ledger", command, "--help")
+
+    assert group.exit_code == page.exit_code == 0
+    assert f"\n  {command} " in group.stdout
+    assert page.stdout.startswith(f"Usage: sfumato ledger {command}")
+    assert f"\n  sfumato ledger {command} " in page.stdout
     assert all(columns(line) <= 88 for line in page.stdout.splitlines())
 
 
@@ -93,7 +106,13 @@ def test_errors_speak_too(run):
         (["--lng", "zh"], "Error: there is no option --lng; did you mean --lang?\n"),
         (["--lang", "fr"], "Error: unknown language 'fr'; write en or zh\n"),
         (["demo", "--lang", "fr"], "Error: unknown language 'fr'; write en or zh\n"),
-        (["explain"], "Error: EPS is missing; see sfumato explain --help\n"),
+        (
+            ["explain"],
+            "Error: name one loss: EPS or --rho; write, for example: sfumato",
+        ),
+        (["ledger", "shw"], "Error: there is no command 'shw'; did you mean 'show'?\n"),
+        (["ledger", "show"], "LEDGER is missing; see sfumato ledger show --help"),
+        (["ledger", "reconcile", "x"], "--operator is missing; name who takes"),
         (["explain", "1", "2"], "Error: one word too many: '2'; see sfumato explain"),
         (["plan", "x", "--rws", "3"], "there is no option --rws; did you mean --rows"),
         (["plan", "x", "--rows"], "option --rows needs a value"),

@@ -53,6 +53,7 @@ def test_values_are_read_on_request_only_and_marked(run):
         "# observed: whole numbers: 1, decimals: 1; keys: '987.5', '3'"
     ]
     assert load("project.toml").dataset.schema["Glucose"].upper == 1500
+    assert Path("project.toml").stat().st_mode & 0o077 == 0  # only its owner reads it
 
 
 def test_init_never_overwrites(run, refused):
@@ -112,7 +113,7 @@ def test_check_says_that_all_is_well(run, desk):
 
     assert "project.toml is in order: Small" in words.stdout
     assert "numbers from 0 to 250 mg/dL, step 1; missing: 0" in words.stdout
-    assert "together ε 0.75; left ε 1 of 1" in words.stdout
+    assert "together ε 0.75\nbudget ε 1; left ε 1" in words.stdout
     assert json.loads(data.stdout)["cost"] == "0.75"
     assert desk.files() == before
 
@@ -160,7 +161,7 @@ def test_plan_reads_no_data(run, desk):
     data = json.loads(run("plan", "project.toml", "--rows", "600", "--json").stdout)
 
     assert page.exit_code == 0
-    assert "budget ε 1, left 1" in page.stdout
+    assert "budget ε 1; left ε 1" in page.stdout
     assert "Mean of Glucose" in page.stdout
     assert "all releases together cost ε 0.75" in page.stdout
     assert data["left"] == "1"

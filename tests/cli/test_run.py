@@ -93,7 +93,7 @@ def test_spending_needs_a_yes(refused, desk):
     """Without a terminal to ask, --yes must be given; no ledger is begun."""
     desk.project()
 
-    assert "this spends epsilon 0.75 of 1 left" in refused("run", "project.toml")
+    assert "this spends ε 0.75 of ε 1 left" in refused("run", "project.toml")
 
 
 @pytest.mark.parametrize(
@@ -343,3 +343,65 @@ def test_parquet_by_its_ending(run, desk, good):
 
     frame[["Glucose"]].to_parquet("table.parquet")
     assert "[SF104]" in run("check", "project.toml").stderr
+
+
+@pytest.mark.parametrize("budget", ['epsilon = "1"', 'rho = "0.1"'])
+def test_public_facts_alone_cost_nothing(run, desk, good, budget):
+    """A public number of rows is released for nothing, by a share or by an amount."""
+    text = good[: good.index("[[releases]]")].replace('epsilon = "1"', budget)
+    unit = "[unit]\nneighbours = 'replace_one'\nsize = 600\n[data]"
+    desk.project(
+        f"{text.replace('[data]', unit)}split = 'equal'\n[[releases]]\nname = 'n'\n"
+        "statistics = [{ count = true }]\n"
+    )
+
+    result = run(*YES)
+
+    assert result.exit_code == 0, result.stderr
+    made = json.loads(Path("results/release.json").read_text("utf-8"))["releases"]
+    assert [f["estimate"] for f in made[0]["figures"]] == [600]
+    assert set(left(run)) <= set("0.1")
+
+
+@pytest.mark.parametrize(
+    ("budget", "first", "sign"),
+    [
+        ('rho = "0.1"', 'rho = "0.05"', "ρ"),
+        ('epsilon = "1"\ndelta = "1e-6"', 'rho = "0.005"', "ρ"),
+        ('rho = "0.1"\ngaussian_only = true', 'rho = "0.05"', "ρ"),
+        ('epsilon = "1"', 'epsilon = "0.5"', "ε"),
+    ],
+)
+def test_every_command_speaks_of_the_right_currency(
+    run, refused, desk, good, budget, first, sign
+):
+    """Amounts carry the sign of the budget's currency everywhere."""
+    text = good.replace('epsilon = "1"', budget + '\nsplit = "equal"')
+    text = text.replace('epsilon = "0.5"', first).replace('epsilon = "0.25"\n', "")
+    desk.project(text)
+    asked = refused("run", "project.toml")
+    check, plan = run("check", "project.toml"), run("plan", "project.toml")
+    data = json.loads(run("plan", "project.toml", "--json").stdout)
+    result = run(*YES)
+
+    assert f"this spends {sign} " in asked
+    assert f"left {sign} " in check.stdout
+    assert f"together {sign} " in check.stdout
+    assert f"all releases together cost {sign} " in plan.stdout
+    assert data["measure"] in {"ρ": ("zcdp", "gdp"), "ε": ("epsilon",)}[sign]
+    assert data["cost"] == data["budget"]
+    assert result.exit_code == 0, result.stderr
+    assert f"1 of 2: overview, {sign} " in result.stderr
+    assert f"These releases cost {sign} " in result.stdout
+    assert f"Left to spend: {sign} 0." in result.stdout
+    assert left(run) == "0"
+    line = refused(*YES, "--out", "new")
+    assert ("rho" if sign == "ρ" else "epsilon") in line
+
+
+def test_a_large_delta_is_warned_of(run, desk, good):
+    """In one line of the user's language, on check and plan; never as a traceback."""
+    desk.project(good.replace('epsilon = "1"', 'epsilon = "1"\ndelta = "0.001"'))
+
+    assert "Caution: δ is above 1e-4" in run("check", "project.toml").stdout
+    assert "注意：δ 大于 1e-4" in run("plan", "project.toml", "--lang", "zh").stdout

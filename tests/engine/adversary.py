@@ -69,6 +69,7 @@ ODDITIES = st.sampled_from([
     dt.date(1, 1, 1), dt.datetime(9999, 12, 31, tzinfo=dt.UTC), pd.Timestamp(0), np.int64(2),
     np.float32(0.1), np.float64("nan"), np.bool_(True), np.uint64(2**64 - 1),
     np.longdouble(2.5), np.str_("2"), np.datetime64("NaT"), np.array([1, 2]),
+    np.datetime64(7, "ns"), np.timedelta64(1, "ns"), 10**5000, Fraction(-(10**5000)),
 ])  # fmt: skip
 OBJECTS = st.one_of(FLOATS, INTEGERS, NUMERALS, TEXTS, ODDITIES, st.booleans())
 

@@ -131,7 +131,8 @@ def test_many_lines_come_in_batches(tmp_path):
         ("x,g\n", {"encoding": "utf-9"}, "unknown text encoding"),
         ("x,g\n", {"encoding": "base64"}, "unknown text encoding"),
         ("x,g\n", {"encoding": "undefined"}, "cannot be read"),
-        ('"x,g\n' + "1,a\n" * 60_000, {}, "cannot be read"),
+        ('"x,g\n' + "1,a\n" * 60_000, {}, "did you mean"),
+        ('"x,y\n' + "1,a\n" * 3, {}, "did you mean"),
     ],
 )
 def test_a_refusal_says_what_to_do(text, format_, said, tmp_path):
@@ -145,3 +146,27 @@ def test_a_refusal_says_what_to_do(text, format_, said, tmp_path):
     assert said in str(refusal.value)
     assert refusal.value.__cause__ is None
     assert str(refusal.value).count("\n") == 1
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["Jane Doe,31\nBob,42\n", 'id,"note\n7,Jane\n8,Bob\n', '"\n7,Jane\n8,"Bob\n'],
+)
+def test_a_refusal_quotes_no_row(text, tmp_path):
+    """Without a header, or with a stray quote in it, cells do not become names."""
+    file = tmp_path / "t.csv"
+    file.write_text(text, encoding="utf-8")
+
+    with pytest.raises(SourceError) as refused:
+        integers(file)
+
+    said = str(refused.value)
+    assert "Jane" not in said and "Bob" not in said and "31" not in said
+
+
+def test_a_stray_quote_in_the_header_costs_no_row(tmp_path):
+    """The header is read by the rule of all lines."""
+    file = tmp_path / "t.csv"
+    file.write_text('x,g,"n\n5,a,1\n6,b,"2"\n', encoding="utf-8")
+
+    assert integers(file) == ((2,), (11,), (1, 1))

@@ -1,6 +1,7 @@
 """Opening a dataset: what is refused, when, and in which words."""
 
 import math
+import warnings
 
 import numpy as np
 import pandas as pd
@@ -12,7 +13,7 @@ import pytest
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.query import Query, count, histogram, mean
 from sfumato.declare.query import sum as total
-from sfumato.declare.schema import Category, Integer, Real, Schema
+from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
 from sfumato.declare.unit import Rows
 from sfumato.engine.inspect import owner_inspection
 from sfumato.engine.load import open_engine
@@ -269,3 +270,37 @@ def test_what_the_owner_may_see(tmp_path):
         assert (g.rows, g.missing, g.below, g.above) == (6, 3, 0, 0)
         assert (x.rows, x.missing, x.below, x.above) == (6, 2, 1, 2)
         assert (x.declared, g.declared) == ("Integer", "Category")
+
+
+@pytest.mark.parametrize(
+    "cell", [10**5000, np.datetime64(1, "ns"), np.timedelta64(1, "ns")], ids=type
+)
+def test_no_cell_of_a_column_of_objects_stops_the_opening(cell):
+    """Integers too long to write out and numpy times in nanoseconds are no keys."""
+    schema = Schema({"k": Category([1, "a"]), "b": Boolean()})
+    rows = [{"k": cell, "b": cell}, {"k": "a", "b": True}]
+
+    found = integers(rows, histogram("k"), histogram("b"), schema=schema)
+
+    assert found == ((0, 1), (0, 1))
+
+
+def test_times_are_no_numbers():
+    """Unwrapped, nanoseconds would be integers; they are missing like all times."""
+    rows = [{"x": np.datetime64(1, "ns")}, {"x": np.timedelta64(1, "ns")}, {"x": 3}]
+
+    assert integers(rows, total("x"), count("x"), schema=Schema({"x": Real(0, 10, step=1)})) == ((3,), (1,))  # fmt: skip
+
+
+def test_no_cell_causes_a_warning():
+    """A cell beyond the doubles is clamped like any other, and nothing is said of it."""
+    cells = np.array([1, 2, np.finfo(np.longdouble).max], dtype=np.longdouble)
+    frame = pd.DataFrame({"x": cells})
+    plan = make_plan(
+        Query().select(total("x")), schema := Schema({"x": Integer(0, 9)}), 1
+    )
+
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        with open_engine(Dataset(frame, schema=schema)) as engine:
+            assert engine.run(plan).unseal() == ((12,),)

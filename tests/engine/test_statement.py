@@ -237,6 +237,22 @@ def test_many_cells_are_all_there():
     assert (len(sums), sums[7]) == (1000, 199)
 
 
+@pytest.mark.parametrize("histograms", [1, 2, 30, 31, 64, 150])
+def test_any_number_of_histograms_is_one_statement(histograms):
+    """Each histogram gets its own rows, however many a question asks for."""
+    names = [f"x{i}" for i in range(histograms)]
+    schema = Schema({name: Integer(0, 3) for name in names})
+    query = ask.Query().select(*(ask.histogram(n, [0, 1, 2, 3]) for n in names))
+    rows = [{n: i % 3 for i, n in enumerate(names)}, {names[-1]: 0}]
+
+    with open_engine(Dataset(rows, schema=schema)) as engine:
+        found = engine.run(make_plan(query, schema, 1)).unseal()
+
+    wanted = [[int(i % 3 == place) for place in range(3)] for i in range(histograms)]
+    wanted[-1][0] += 1
+    assert [list(cells) for cells in found] == wanted
+
+
 def test_the_public_size_alone_needs_no_scan():
     """A plan without steps has no integers."""
     from sfumato.declare.unit import Rows

@@ -256,6 +256,23 @@ def test_an_anchor_remembers_and_forgets_nothing(tmp_path):
     anchor.close()
 
 
+def test_an_anchor_is_synced_now_and_then(tmp_path, monkeypatch):
+    """Its lag after a power cut is seconds, though not every line waits for the disk."""
+    synced, clock = [], iter([100.0, 101.0, 107.0])
+    monkeypatch.setattr("sfumato.ledger.anchor.os.fdatasync", synced.append)
+    monkeypatch.setattr("sfumato.ledger.anchor.time.monotonic", lambda: next(clock))
+    anchor = Anchor(tmp_path / "x")
+    anchor.begin("me")
+
+    counts = []
+    for place in (1, 2, 3):
+        anchor.append(Mark(place, "f" * 64, place), "me")
+        counts.append(len(synced))
+
+    assert counts == [1, 1, 2]
+    anchor.close()
+
+
 def test_the_chain_names_the_operator(restored, raw):
     """Who reconciled, and what, stands in the chain like a debit."""
     reconcile(restored, operator="Dr. Wu")

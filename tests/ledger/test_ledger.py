@@ -11,7 +11,7 @@ import pytest
 
 from sfumato.account import Epsilon
 from sfumato.errors import BudgetExceededError, DeclarationError, LedgerError
-from sfumato.ledger import verify
+from sfumato.ledger import Ledger, verify
 
 TENTH = Epsilon("0.1")
 
@@ -182,9 +182,9 @@ def test_a_missing_folder_is_named(book, tmp_path):
     assert not (tmp_path / "no").exists()
 
 
-@pytest.mark.parametrize("cost", [Epsilon.from_units(0), Epsilon.from_units(-5)])
+@pytest.mark.parametrize("cost", [Epsilon.from_units(-1), Epsilon.from_units(-5)])
 def test_a_cost_that_is_no_loss_is_refused(book, cost):
-    """Zero and negative costs are no debits: a negative one would be a refund."""
+    """A negative cost would be a refund; zero records a release of public facts."""
     with pytest.raises(LedgerError, match="is not a loss"):
         book().debit(cost, plan="p")
 
@@ -193,3 +193,16 @@ def test_an_absurd_budget_is_refused(book):
     """Amounts are 64-bit integers; beyond them the cap is refused, not wrapped."""
     with pytest.raises(DeclarationError, match="beyond the largest"):
         book(cap="1e9")
+
+
+def test_the_largest_budget_is_not_overdrawn():
+    """A cost beyond the largest amount is refused even where all of it is the cap."""
+    most = Epsilon.from_units(2**62)
+    ledger = Ledger(None, dataset="pima", cap=most)
+    for units in (2**62 + 1, 2**63, 2**70):
+        with pytest.raises(BudgetExceededError):
+            ledger.debit(Epsilon.from_units(units), plan="p")
+
+    ledger.debit(most, plan="p")
+
+    assert ledger.left.units == 0

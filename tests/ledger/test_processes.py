@@ -42,6 +42,7 @@ def in_fork(work):
     """Run `work` in a forked child; return its exit code."""
     pid = os.fork()
     if pid == 0:
+        signal.alarm(90)  # a child that hangs fails the test
         code = 1
         with contextlib.suppress(BaseException):
             code = work() or 0
@@ -81,6 +82,19 @@ def test_bc057_processes_get_exactly_what_fits(tmp_path):
 
         assert sum(done) == 100
         assert verify(path).sound
+
+
+@needs_fork
+def test_the_queue_of_processes_is_for_fairness_only(path, monkeypatch):
+    """Without it SQLite's own lock still lets one write at a time: 100 answers."""
+    monkeypatch.setattr(
+        "sfumato.ledger.anchor.Anchor.turn", lambda _: contextlib.nullcontext()
+    )
+    with multiprocessing.get_context("fork").Pool(6) as pool:
+        done = pool.map(spend_all, [path] * 6, chunksize=1)
+
+    assert sum(done) == 100
+    assert verify(path).sound
 
 
 def test_bc057_spawned_processes_get_exactly_what_fits(path):

@@ -18,6 +18,7 @@ from sfumato.noise.exact import LazyUniform
 from sfumato.noise.filters import neglog, scratch
 from sfumato.noise.grid import Places, finish_one, grid_plan, place_one
 from sfumato.noise.stream import FixedStream
+from sfumato.noise.whole import whole_gaussian, whole_laplace
 
 F = Fraction
 CASES = [
@@ -218,6 +219,28 @@ def test_half_normals_read_further_keep_their_place():
     assert {u.prefix >> (u.length - 63) << 1 for u in read.values()} == {word}
 
 
+def test_a_uniform_read_by_its_coin_is_not_read_afresh(monkeypatch):
+    """The bits that accepted a half-normal also round it, where they decide the step."""
+    plan = grid_plan(F(1), F(1, 1024))
+    places = Places.of(np.zeros(1), plan.power)
+    edges = words_near([F(1999, 2048)])  # the boundary of steps 999 and 1000
+
+    def step(edge, read):
+        words = np.array([edge << 1], np.uint64)
+        size = neglog(words | np.uint64(1), scratch()).copy()
+        monkeypatch.setattr(real, "_half_normals", lambda *_: (words, size, read))
+        return real._gaussian_steps(places, plan, Extension(2**64 - 1))[0]
+
+    def further(edge):
+        return {0: LazyUniform(Extension(0), edge << 640, 63 + 640)}
+
+    afresh = [step(edge, {}) for edge in edges]
+    read = [step(edge, further(edge)) for edge in edges]
+
+    assert sum(a != b for a, b in zip(afresh, read, strict=True)) == 1
+    assert set(read) == {999, 1000}
+
+
 @settings(max_examples=300, deadline=None)
 @given(
     st.floats(allow_nan=True, allow_infinity=True),
@@ -372,3 +395,23 @@ def test_large_values_are_not_clamped():
     found = rounded_laplace(big, 1)
     assert (np.abs(found - big.astype(float)) <= 2048).all()
     assert rounded_laplace(np.array([2**64 - 1], np.uint64), 1)[0] == 2.0**64
+
+
+@pytest.mark.parametrize("draw", [whole_gaussian, whole_laplace])
+@pytest.mark.parametrize("power", [-20, -11, -10, 0, 29, 30, 31, 40, 60])
+def test_whole_noise_is_drawn_at_every_scale(draw, power):
+    """No scale is refused: the gate draws after the debit, when it is too late."""
+    scale = Fraction(2) ** power
+
+    drawn = [abs(x) for x in draw(scale, 40)]
+
+    assert all(isinstance(x, int) for x in drawn)
+    assert max(drawn) <= 40 * scale + 1  # e^-40 at most
+    assert power < 10 or max(drawn) > scale / 100
+
+
+def test_mixed_lists_with_numpy_scalars_are_total():
+    """numpy scalars beside integers are read as the numbers that they hold."""
+    noisy = rounded_laplace([1, np.float32("nan"), np.int8(3), 10**400], 1)
+
+    assert noisy.shape == (4,) and np.isfinite(noisy).all()

@@ -3,6 +3,8 @@
 import copy
 import os
 import pickle
+import subprocess
+import sys
 import threading
 from pathlib import Path
 
@@ -35,6 +37,30 @@ def test_a_fork_takes_a_new_key():
     assert not {theirs[i : i + 8] for i in range(0, 40, 8)} & {
         ours[i : i + 8] for i in range(0, 40, 8)
     }
+
+
+def test_a_fork_without_hooks_takes_a_new_key():
+    """A host program that forks in C, past Python's hooks, repeats no word either."""
+    script = """if True:
+        import ctypes, os
+        from sfumato.noise.stream import default
+        default().words(10), default().word()
+        reader, writer = os.pipe()
+        child = ctypes.PyDLL(None).fork()
+        stream = default()
+        words = stream.words(2).tobytes() + stream.word().to_bytes(8, "little")
+        if child == 0:
+            os.write(writer, words)
+            os._exit(0)
+        os.waitpid(child, 0)
+        print(os.read(reader, 24) == words)
+    """
+
+    ran = subprocess.run(
+        [sys.executable, "-c", script], capture_output=True, text=True, check=True
+    )
+
+    assert ran.stdout.strip() == "False"
 
 
 def test_each_thread_has_its_own_stream():
@@ -70,6 +96,27 @@ def test_keys_are_dropped_on_time(monkeypatch):
 
     assert bulk == 3
     assert len(keys) - bulk == 3
+
+
+def test_one_key_serves_no_array_alone(monkeypatch):
+    """An array larger than 16 MiB takes several keys, and none serves more than that."""
+    served = []
+
+    class Counted:
+        def __init__(self):
+            served.append(0)
+
+        def read_into(self, out):
+            served[-1] += len(out)
+
+    monkeypatch.setattr(module, "_fresh_keystream", Counted)
+    monkeypatch.setattr(Stream, "rekey_bytes", 1 << 10)
+    stream = Stream()
+
+    for count in (100, 1000, 5, 128):
+        stream.words(count)
+
+    assert sum(served) == 8 * 1233 and max(served) == 1 << 10
 
 
 def test_aes_is_counter_mode_over_zeros():

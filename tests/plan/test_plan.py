@@ -274,7 +274,10 @@ def test_questions_that_do_not_fit_are_refused(query, words):
         lambda: histogram("a", [0, float("nan")]), lambda: count(weight=0),
         lambda: mean("a", weight="-1"), lambda: Query().select("count"),
         lambda: Query().where(True), lambda: bool(col("a") > 1), lambda: col("a") > None,
-        lambda: (col("a") > 1) & 3,
+        lambda: (col("a") > 1) & 3, lambda: Real(0, 1, step="1e-399"),
+        lambda: Real(0, 1, step="1e399"), lambda: Real(0, 1, missing="1e399"),
+        lambda: Real(5e-324, 1e-323), lambda: Real(1e16 + 2, 1e16 + 4),
+        lambda: histogram("a", ["0", "1e399"]),
     ],
 )  # fmt: skip
 def test_declarations_that_say_nothing_are_refused(make):

@@ -22,6 +22,7 @@ from sfumato.account import GDP, ZCDP
 from sfumato.gate import _add_noise
 from sfumato.plan import CentredSum, make_plan
 from sfumato.post import intervals, points
+from sfumato.post.noise import noise_draws, noise_error
 
 COLUMNS = {
     "glucose": Real(0, 250, step=1),
@@ -132,3 +133,35 @@ def test_figures_of_exact_integers_are_the_figures():
 
     values = [float(points(plan, r, exact)[0]) for r in plan.recipes]
     assert values == [110.0, 330.0, 3.0]
+
+
+@pytest.mark.parametrize("level", [0.9999, 0.999999, 1 - 2**-53])
+def test_rare_intervals_reach_as_far_as_they_say(level):
+    """Beyond what the draws tell, means and sums have at least the exact quantile."""
+    ask = Query().select(mean("age"), mean("glucose"), total("age"))
+    fixed, free = make_plan(ask, FIXED, 1), make_plan(ask, ADD, 1)
+    place = fixed.recipes[0].total
+    reach = noise_error(fixed, place, level) / 2 / 768
+
+    low, high = intervals(fixed, fixed.recipes[0], [[0]] * len(fixed.parts), level)
+    assert low[0] == pytest.approx(max(0, 60 - reach))
+    assert high[0] == pytest.approx(min(120, 60 + reach))
+
+    seen = [[10**5]] * len(free.parts)
+    for recipe in free.recipes:
+        near, far = (intervals(free, recipe, seen, c) for c in (0.99, level))
+        assert far[0] < near[0] < near[1] < far[1]
+
+
+def test_all_figures_share_the_sizes_of_their_box():
+    """Draws of one coordinate are fresh, and both coordinates grow with one size."""
+    plan = make_plan(Query().select(*(mean(n) for n in ("glucose", "age"))), ADD, 1)
+    step = next(s for s in plan.steps if len(s.parts) > 1)
+
+    first, again, other = noise_draws(
+        plan, (step.parts[0], step.parts[0], step.parts[1])
+    )
+
+    assert not np.array_equal(first, again)
+    # independent draws correlate by less than 0.07 but once in a billion times
+    assert np.corrcoef(abs(first), abs(other))[0, 1] > 0.07

@@ -4,7 +4,11 @@ import re
 from pathlib import Path
 
 import pytest
+from click.testing import CliRunner
 
+from sfumato.account import odds
+from sfumato.account.meaning import upper_percent
+from sfumato.cli import cli
 from sfumato.demo import project_file
 from sfumato.project import load
 
@@ -48,7 +52,9 @@ def test_every_entry_is_documented():
 
 def test_links_between_documents_lead_somewhere():
     """A relative link names a file that exists."""
-    for name in ["README.md", "README.zh-CN.md", "CONTRIBUTING.md", "docs/glossary.md"]:
+    names = ["README.md", "README.zh-CN.md", "CONTRIBUTING.md", "docs/glossary.md",
+             "docs/project-file.md", "docs/choosing-epsilon.md"]  # fmt: skip
+    for name in names:
         text = (ROOT / name).read_text("utf-8")
         for target in re.findall(r"\]\(([^)#:]+)\)", text):
             assert ((ROOT / name).parent / target).exists(), target
@@ -61,6 +67,23 @@ def test_the_demonstration_is_what_it_says():
 
     assert str(project.budget) == "0.5"
     assert [len(a.query.statistics) for a in project.releases] == [8, 2, 1]
-    assert sum(a.epsilon.units for a in project.releases) == project.budget.units
+    assert sum(a.loss.units for a in project.releases) == project.budget.units
     for name in ("Glucose", "BloodPressure", "SkinThickness", "Insulin", "BMI"):
         assert project.dataset.schema[name].missing == (0.0,)
+
+
+def test_the_numbers_of_choosing_epsilon_are_those_of_the_program():
+    """Its scenarios are what `advise` prints for the demonstration; its odds `explain`."""
+    text = (ROOT / "docs/choosing-epsilon.md").read_text("utf-8")
+    with project_file() as path:
+        words = ["advise", str(path), "--rows", "768", "--lang", "en"]
+        page = CliRunner().invoke(cli, words).stdout
+        wish = CliRunner().invoke(cli, [*words, "--target", "means.mean_Glucose=10"])
+    block = re.findall(r"```text\n(.*?)```", text, re.DOTALL)
+
+    assert all(line in page for line in block[0].splitlines())
+    assert block[1].strip() == wish.stderr.strip()
+    for row in re.findall(r"\| ([\d.]+) \| ([\d.]+) \| (\d+) \| ([\d.]+) % \|", text):
+        known = odds(row[0])
+        belief = upper_percent(known.certainty[1][1])
+        assert row[1:] == (f"{known.factor:.3g}", str(known.of_100_with), belief)

@@ -75,14 +75,14 @@ def test_epsilon_is_read_as_written(project, good, text):
     """A TOML number is one tenth, not its binary neighbour."""
     found = load(project(good.replace('"0.5"', text)))
 
-    assert found.releases[0].epsilon.value == Fraction(1, 10)
+    assert found.releases[0].loss.value == Fraction(1, 10)
 
 
 def test_small_amounts_survive(project, good):
     """Scientific notation is read exactly."""
     found = load(project(good.replace('"0.5"', '"1e-5"')))
 
-    assert str(found.releases[0].epsilon) == "0.00001"
+    assert str(found.releases[0].loss) == "0.00001"
 
 
 @pytest.mark.parametrize("text", ["0", '"0"', "-1", '"-1"', "nan", "inf", "-inf", "true",
@@ -139,6 +139,12 @@ def test_unusable_epsilons_are_refused(project, good, text, place):
         ("group_by", 'where = "Age > 1"\ngroup_by', "releases.overview: unknown column"),
         ("group_by", "confidence = 95\ngroup_by",
          "releases.overview.confidence: confidence must lie between 0 and 1, got 95"),
+        ("group_by", "confidence = 0.99999999999999999999\ngroup_by",
+         "releases.overview.confidence: confidence must lie between 0 and 1, got 0.99"),
+        ("{ count = true }", '"count"',
+         'statistics[1] must be a table, got "count"; write { count = true } or'),
+        ("{ count = true }", "{ count = false }", "count cannot be false; write true"),
+        ("[data]", "[data]\nencoding = 'rot13'", 'unknown encoding "rot13"'),
         ("group_by", 'title = { fr = "x" }\ngroup_by', "a title is a text, or one text"),
         ("[data]", "[data]\nencoding = 'klingon'", 'unknown encoding "klingon"'),
         ("[data]", "[data]\nseparator = ',,'", "must be single, different signs"),

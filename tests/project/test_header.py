@@ -66,3 +66,58 @@ def test_missing_and_double_columns_are_refused(tmp_path):
     assert "'Glucose'" in refused.value.hint
     with pytest.raises(SourceError, match="two columns called 'a'"):
         check_header(["a"], ["a", "a"], tmp_path / "t.csv")
+
+
+def test_no_row_is_shown_or_read_for_a_broken_header(tmp_path):
+    """Cells of a table without a header stay untold; a stray quote ends with its line."""
+    path = tmp_path / "t.csv"
+    path.write_text('id,"age\n' + "1,Jane\n" * 50_000, encoding="utf-8")
+
+    with pytest.raises(SourceError) as refused:
+        check_header(["Glucose"], ["Jane Doe", "31"], path)
+
+    assert "Jane" not in str(refused.value) and "first line" in refused.value.hint
+    assert read_header(path) == ["id", '"age']
+
+
+@pytest.mark.parametrize(
+    ("text", "names"),
+    [
+        ('"Height,Age\nJane,30\n', ['"Height', "Age"]),
+        ('"Height,Age\nthe "Jane" Doe,30\n', ['"Height', "Age"]),
+        ('Height 6" 1\',Age\nO"Hara,30\n', ["Height 6\" 1'", "Age"]),
+        ('Age,"Height\n\xff "",30\n""\n', ["Age", '"Height']),
+        ('"' + "x" * 200_000 + '",Age\n', ["x" * 200_000, "Age"]),
+    ],
+)
+def test_a_stray_quote_makes_no_row_a_name(tmp_path, text, names):
+    """A quote that is not closed as a name is is a sign, and the header one line."""
+    path = tmp_path / "t.csv"
+    path.write_text(text, encoding="latin-1")
+
+    assert read_header(path) == names
+
+
+def test_separators_within_names_do_not_count(tmp_path):
+    """A comma inside quotes is part of a name."""
+    path = tmp_path / "t.csv"
+    path.write_text('"a, b, c";"d, e"\n', encoding="utf-8")
+
+    assert used_separator(path) == ";"
+
+
+@pytest.mark.parametrize(
+    ("content", "encoding", "line"),
+    [
+        (b"a" * (1 << 20) + b"a\n1\n", "utf-8", "has no header line"),
+        (b"a,b\n", "rot13", "unknown encoding 'rot13'"),
+        (b"a,b\n", "hex", "unknown encoding 'hex'"),
+    ],
+)
+def test_no_header_and_no_text_are_refused(tmp_path, content, encoding, line):
+    """A line without end is no header, and a codec of bytes no encoding of text."""
+    path = tmp_path / "t.csv"
+    path.write_bytes(content)
+
+    with pytest.raises(SourceError, match=line):
+        read_header(path, encoding=encoding)

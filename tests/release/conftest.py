@@ -6,14 +6,15 @@ from dataclasses import replace
 
 import pytest
 
+from sfumato.account import Measure
 from sfumato.release import Claim, Figure, Measurement, Noise, Receipt, Release
 
 NOISE = Noise("geometric", "4", 1.0, "0.25")
 WIDE = Noise("geometric", "1000/3", 0.5, "0.125")
 RECEIPT = Receipt(
-    "pima", 3, "0.5", "0.8", "2", "9f2c" * 16, "2025-11-03T08:15:00Z"
+    "pima", 3, "0.5", "0.8", "2", "9f2c" * 16, "2025-11-03T08:15:00Z", "e1" * 32
 )  # fmt: skip
-CLAIM = Claim("0.5", "0", "row", "add_remove", None, RECEIPT)
+CLAIM = Claim("epsilon", "0.5", "0.5", "0", "row", "add_remove", None, RECEIPT)
 
 
 @pytest.fixture
@@ -39,6 +40,47 @@ def release() -> Release:
 def seeded(release: Release) -> Release:
     """The same, made under a test seed."""
     return replace(release, claim=replace(release.claim, private=False))
+
+
+def _in_rho(measure: Measure, loss: str, epsilon: str | None, delta: str) -> Claim:
+    receipt = replace(RECEIPT, cost=loss, spent="0.03", cap="0.088152688379")
+    return replace(
+        CLAIM, measure=measure, loss=loss, epsilon=epsilon, delta=delta, receipt=receipt
+    )
+
+
+KINDS = {
+    "pure": (CLAIM, "geometric"),
+    "approximate": (
+        _in_rho("zcdp", "0.006641524356", "0.499999999974", "0.000001"),
+        "discrete_gaussian",
+    ),
+    "rho": (_in_rho("zcdp", "0.01", None, "0"), "discrete_gaussian"),
+    "gaussian": (
+        _in_rho("gdp", "0.007701168113", "0.49999999998", "0.000001"),
+        "gaussian",
+    ),
+    "gaussian_rho": (_in_rho("gdp", "0.01", None, "0"), "gaussian"),
+}
+
+
+@pytest.fixture(params=KINDS)
+def kind(request: pytest.FixtureRequest) -> str:
+    """Each kind of budget."""
+    return str(request.param)
+
+
+@pytest.fixture
+def of_kind(release: Release, kind: str) -> Release:
+    """The release, paid from that kind of budget and with its noise."""
+    claim, law = KINDS[kind]
+    noise = Noise(law, "8.67628148219", 1.0, claim.loss)
+    return replace(
+        release,
+        figures=tuple(replace(f, noise=(noise,)) for f in release),
+        claim=claim,
+        measurements=(Measurement("count_rows", 2**0.5, noise, (768,)),),
+    )
 
 
 HOSTILE = (

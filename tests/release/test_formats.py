@@ -9,11 +9,14 @@ import json
 import pickle
 import re
 from dataclasses import replace
+from typing import get_args
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sfumato.account import Measure, epsilon_at
+from sfumato.account.loss import ATTO, decimal_text
 from sfumato.errors import ArgumentError, MissingExtraError
 from sfumato.release import (
     Claim,
@@ -25,12 +28,13 @@ from sfumato.release import (
     from_json,
     tables,
 )
+from sfumato.release.loss import read
 
 numbers = st.floats(allow_nan=False, allow_infinity=False) | st.integers()
 amounts = st.decimals(0, 100, places=12).map(lambda d: f"{d:f}")
 keys = st.text() | st.integers() | st.booleans()
 pairs = st.tuples(numbers, numbers).map(lambda p: (min(p), max(p)))
-noises = st.builds(Noise, st.text(), amounts, numbers, amounts)
+noises = st.builds(Noise, st.text(), amounts, numbers, amounts, st.integers(1))
 
 
 @st.composite
@@ -50,15 +54,35 @@ def figures(draw: st.DrawFn) -> Figure:
     )
 
 
-receipts = st.builds(
-    Receipt, st.text(), st.integers(1), amounts, amounts, amounts, st.text(), st.text()
-)
-claims = st.builds(
-    Claim, amounts, amounts, st.text(), st.text(), st.none() | st.integers(1), receipts,
-    st.booleans(),
-)  # fmt: skip
+deltas = st.integers(0, ATTO - 1).map(lambda n: decimal_text(n, 18))
+rhos = amounts | st.tuples(amounts, deltas).map(" + delta ".join)
+
+
+@st.composite
+def claims(draw: st.DrawFn) -> Claim:
+    measure = draw(st.sampled_from(get_args(Measure)))
+    losses = rhos if measure == "zcdp" else amounts
+    loss, paid, spent, cap = (draw(losses) for _ in range(4))
+    receipt = Receipt(
+        draw(st.text()), draw(st.integers(1)), paid, spent, cap, draw(st.text()),
+        draw(st.text()), draw(st.text()),
+    )  # fmt: skip
+    pure = measure == "epsilon"
+    return Claim(
+        measure,
+        loss,
+        loss if pure else draw(st.none() | amounts),
+        "0" if pure else draw(deltas),
+        draw(st.text()),
+        draw(st.text()),
+        draw(st.none() | st.integers(1)),
+        receipt,
+        draw(st.booleans()),
+    )
+
+
 measurements = st.builds(
-    Measurement, st.text(), st.integers(), noises,
+    Measurement, st.text(), numbers, noises,
     st.lists(st.integers(), max_size=4).map(tuple),
 )  # fmt: skip
 releases = st.builds(
@@ -67,7 +91,7 @@ releases = st.builds(
     st.text(),
     st.lists(figures(), max_size=4).map(tuple),
     st.floats(0, 1, exclude_min=True, exclude_max=True),
-    claims,
+    claims(),
     st.lists(measurements, max_size=2).map(tuple),
 )
 
@@ -121,7 +145,7 @@ def test_json_keys(release: Release) -> None:
                 "law": "geometric",
                 "scale": "4",
                 "step": 1.0,
-                "epsilon": "0.25",
+                "loss": "0.25",
                 "joint": 1,
             }
         ],
@@ -131,6 +155,55 @@ def test_json_keys(release: Release) -> None:
     assert (
         sum('"name": "mean_Age"' in line for line in release.to_json().split("\n")) == 2
     )
+
+
+def test_json_claim_keys(release: Release) -> None:
+    """Claim, receipt and measurement have the published keys: schema version 1."""
+    document = release.to_dict()
+
+    assert list(document["claim"]) == [
+        "measure", "loss", "epsilon", "delta", "unit", "neighbours", "size", "receipt",
+        "private",
+    ]  # fmt: skip
+    assert list(document["claim"]["receipt"]) == [
+        "dataset", "sequence", "cost", "spent", "cap", "plan", "time", "head",
+    ]  # fmt: skip
+    (measurement,) = document["measurements"]
+    assert list(measurement) == ["name", "sensitivity", "noise", "values"]
+    assert list(measurement["noise"]) == ["law", "scale", "step", "loss", "joint"]
+
+
+def test_every_budget_round_trips(of_kind: Release) -> None:
+    """JSON keeps the amounts of each kind of budget to the last digit."""
+    text = of_kind.to_json()
+
+    assert from_json(text) == of_kind
+    assert from_json(text).to_json() == text
+
+
+def test_every_budget_in_tables(of_kind: Release) -> None:
+    """CSV and frames hold currency and loss; an ε that no δ names is left empty."""
+    claim = of_kind.claim
+    rows = list(csv.DictReader(io.StringIO(of_kind.to_csv(), newline="")))
+    pandas, polars = of_kind.to_pandas(), of_kind.to_polars()
+
+    for name in ("measure", "loss", "delta"):
+        held = getattr(claim, name)
+        assert rows[0][name] == pandas[name][0] == polars[name][0] == held
+    assert rows[0]["epsilon"] == (claim.epsilon or "")
+    assert polars["epsilon"][0] == claim.epsilon
+    assert pandas["epsilon"].isna().all() == (claim.epsilon is None)
+    assert rows[0]["noise_loss"] == claim.loss
+    assert "None" not in of_kind.to_csv()
+
+
+def test_the_kinds_are_consistent(of_kind: Release) -> None:
+    """The ε of each claim in these tests is the one that its loss implies at its δ."""
+    claim = of_kind.claim
+
+    implied = epsilon_at(read(claim.measure, claim.loss), claim.delta)
+
+    assert claim.epsilon == (None if implied is None else str(implied))
 
 
 def test_json_refuses_nan(release: Release) -> None:
@@ -165,6 +238,15 @@ def test_json_reads_bytes_with_a_mark(release: Release) -> None:
         ('"bin": "M"', '"bin": 1.5', r"figures\[7\].bin"),
         ('"epsilon": "0.5"', '"epsilon": "ten"', "claim.epsilon"),
         ('"epsilon": "0.5"', '"epsilon": "-1"', "0 or more"),
+        ('"epsilon": "0.5"', '"epsilon": "0.4"', "claim.epsilon must be the loss"),
+        ('"epsilon": "0.5"', '"epsilon": null', "claim.epsilon must be the loss"),
+        ('"delta": "0"', '"delta": "0.1"', "claim.delta must be 0"),
+        ('"delta": "0"', '"delta": "1"', "claim.delta must lie in"),
+        ('"delta": "0"', '"delta": "1e-19"', "in steps of 1e-18"),
+        ('"measure": "epsilon"', '"measure": "bits"', "not a currency"),
+        ('"cap": "2"', '"cap": "2 + delta 0.1"', "has no part delta"),
+        ('"cap": "2"', '"cap": "2 + delta 0.1 + delta 0.1"', "cap must be the text"),
+        ('"head": "', '"tail": "', "tail is not a field"),
         ('"private": true', '"private": "yes"', "true or false"),
         ('"confidence": 0.95', '"confidence": 95', "between 0 and 1"),
         ('"values": [768]', '"values": 768', "must be a list"),
@@ -196,12 +278,12 @@ def test_csv_golden(release: Release) -> None:
 
     assert lines[0] == (
         "name,kind,column,Outcome,key,bin_low,bin_high,estimate,low,high,confidence,"
-        "unit,noise_law,noise_scale,noise_step,noise_epsilon,epsilon,delta,"
+        "unit,noise_law,noise_scale,noise_step,noise_loss,measure,loss,epsilon,delta,"
         "protected_unit,neighbours,size,dataset,debit,time,title,question,status"
     )
     assert lines[3] == (
         "mean_Age,mean,Age,0,,,,31.2,30.9,31.5,0.95,a,geometric; geometric,"
-        "1000/3; 4,0.5; 1,0.125; 0.25,0.5,0,row,add_remove,,pima,3,"
+        "1000/3; 4,0.5; 1,0.125; 0.25,epsilon,0.5,0.5,0,row,add_remove,,pima,3,"
         '2025-11-03T08:15:00Z,Pima,"count, mean_Glucose where Age >= 30",private'
     )
     assert lines[6].startswith("histogram_Age,histogram,Age,,,40,60,-4,-13,5,")

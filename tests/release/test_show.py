@@ -3,14 +3,22 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
+from sfumato.account import ZCDP
+from sfumato.amount import exact
 from sfumato.release import Figure, Release
+from sfumato.release.loss import brief
 from sfumato.release.show import to_snippet, to_text
 from sfumato.release.text import columns
 from sfumato.release.wording import number_words, place_words, value_words
+
+Show = Callable[..., str]
 
 
 def test_text_golden(release: Release) -> None:
@@ -69,17 +77,67 @@ def test_seeded_release_is_headed(seeded: Release, show: object) -> None:
 
 
 @pytest.mark.parametrize("lang", ["en", "zh"])
-def test_epsilon_never_stands_alone(release: Release, lang: str) -> None:
-    """Where ε is printed, unit and neighbours are in the same line."""
+def test_no_loss_stands_alone(of_kind: Release, lang: str) -> None:
+    """Where ε or ρ is printed, unit and neighbours are in the same line."""
     unit, relation = {
         "en": ("one row", "add or remove one row"),
         "zh": ("一行", "添加或删除一行"),
     }[lang]
 
-    for text in (to_text(release, lang=lang), to_snippet(release, lang=lang)):
-        lines = [x for x in re.split(r"\n|<br>|<p", text) if "ε" in x]
+    for text in (to_text(of_kind, lang=lang), to_snippet(of_kind, lang=lang)):
+        lines = [x for x in re.split(r"\n|<br>|<p", text) if re.search("[ερ]", x)]
         assert lines
         assert all(unit in x and relation in x for x in lines)
+
+
+PROMISES = {
+    "pure": ("ε = 0.5, δ = 0", "ε = 0.5，δ = 0"),
+    "approximate": (
+        "ε = 0.5, δ = 0.000001 (ρ = 0.006642 zero-concentrated)",
+        "ε = 0.5，δ = 0.000001（零集中 ρ = 0.006642）",
+    ),
+    "rho": ("ρ = 0.01 (zero-concentrated)", "ρ = 0.01（零集中）"),
+    "gaussian": (
+        "ε = 0.5, δ = 0.000001 (ρ = 0.007702 of Gaussian noise)",
+        "ε = 0.5，δ = 0.000001（高斯噪声 ρ = 0.007702）",
+    ),
+    "gaussian_rho": ("ρ = 0.01 (Gaussian noise)", "ρ = 0.01（高斯噪声）"),
+}
+
+
+@pytest.mark.parametrize("show", [to_text, to_snippet])
+def test_promise_of_every_budget(of_kind: Release, kind: str, show: Show) -> None:
+    """Each kind of budget is told in its currency, with unit and neighbours."""
+    english, chinese = PROMISES[kind]
+
+    text, other = show(of_kind, lang="en"), show(of_kind, lang="zh")
+
+    assert f"{english}; protected unit: one row; neighbours: add or remove" in text
+    assert f"{chinese}；保护单位：一行；相邻数据集：添加或删除一行" in other
+    assert "None" not in text + other
+
+
+def test_a_loss_that_can_fail_is_told_whole(of_kind: Release) -> None:
+    """The δ inside a ρ is never dropped."""
+    loss = "0.01 + delta 0.000000001"
+    claim = replace(of_kind.claim, measure="zcdp", loss=loss, epsilon=None)
+
+    text = to_text(replace(of_kind, claim=claim), lang="en")
+
+    assert "ρ = 0.01 + δ 0.000000001 (zero-concentrated); protected unit" in text
+
+
+@given(st.integers(0, 10**15))
+def test_brief_amounts_are_bounds(units: int) -> None:
+    """A shortened amount is at most a thousandth off, and on the safe side."""
+    loss = ZCDP.from_units(units)
+
+    up, down = exact(brief(loss)), exact(brief(loss, down=True))
+
+    assert up is not None
+    assert down is not None
+    assert down <= loss.value <= up
+    assert up - down <= loss.value / 1000
 
 
 def test_snippet_escapes(hostile: tuple[str, Release]) -> None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from sfumato.account.deployment import DEPLOYMENTS
 from sfumato.errors import MissingExtraError
 from sfumato.release import Figure, Noise, Release
 from sfumato.release.owner import compare
@@ -137,34 +138,120 @@ def test_texts_do_not_run(hostile: tuple[str, Release], lang: str) -> None:
         page_text.encode("utf-8")
 
 
-def test_epsilon_comes_with_its_terms(release: Release, lang: str) -> None:
-    """Each section, table and list that prints ε names unit and neighbours too."""
+def test_losses_come_with_their_terms(of_kind: Release, lang: str) -> None:
+    """Each section, table and list that prints ε or ρ names unit and neighbours too.
+
+    The table of other deployments has a column of their own units instead.
+    """
     unit, relation = {
         "en": ("one row", "add or remove one row"),
         "zh": ("一行", "添加或删除一行"),
     }[lang]
 
-    text = to_html([release], lang=lang)
+    text = to_html([of_kind], lang=lang)
 
     blocks = re.findall(
-        r"<table.*?</table>|<dl.*?</dl>|<section.*?</section>|<header.*?</header>",
+        r'<table(?! class="wide others").*?</table>|<dl.*?</dl>|<header.*?</header>'
+        r"|<section.*?</section>|<blockquote.*?</blockquote>",
         text,
         re.DOTALL,
     )
-    with_epsilon = [b for b in blocks if "ε" in b]
-    assert len(with_epsilon) >= 5
-    for block in with_epsilon:
+    told = [b for b in blocks if re.search("[ερ]", b)]
+    assert len(told) >= 5
+    for block in told:
         assert unit in block
         assert relation in block
+    assert "None" not in Page(text).text
 
 
 def test_odds_and_budget_in_words(release: Release) -> None:
     """The cost is told in odds, and what is left of the budget."""
     text = Page(to_html([release], lang="en")).text
 
-    for words in ("right 50 times of 100", "right about 62 times of 100", "1.64%",
-                  "spent before: 0.3", "this release: 0.5", "left: 1.2 of 2"):  # fmt: skip
+    for words in ("right 50 times of 100", "right about 62 times of 100", "1.64%", "8.25%",
+                  "spent before: ε = 0.3", "this release: ε = 0.5", "left: ε = 1.2 of 2"):  # fmt: skip
         assert words in text
+
+
+LEFT = "left: ρ = 0.05815 of 0.08816"
+TOLD = {
+    "pure": ("Pure differential privacy", "k times ε", "in ε (one row", "loss, as ε",
+             "exp(−|k| / scale)", "terms of every ε"),
+    "approximate": (
+        "Zero-concentrated", "at most αρ", "Corollary 13", "k² times ρ", LEFT,
+        "ε = 2 at δ = 0.000001 (one row", "this release: ρ = 0.006642", "exp(−k² / 2σ²)",
+        "spent before: ρ = 0.02336", "discrete Gaussian, σ = 8.67628", "loss, as ρ",
+        "sensitivity in steps (L2)", "1.41421", "ρ = 0.006641524356", "ε at δ = 0.000001",
+    ),
+    "rho": ("Zero-concentrated", "k² times ρ", "in ρ (one row", "this release: ρ = 0.01",
+            "ε at δ = 0.000001", "The budget names no δ", LEFT),
+    "gaussian": ("Gaussian differential privacy", "μ = √(2ρ)", "Theorem 8", "k² times ρ",
+                 "this release: ρ = 0.007702", "rounded to a whole number", LEFT),
+    "gaussian_rho": ("Gaussian differential privacy", "The budget names no δ", LEFT,
+                     "σ² = sensitivity² / 2ρ", "in ρ (one row"),
+}  # fmt: skip
+ELSEWHERE = {
+    "pure": ("Rényi", "Gaussian differential", "σ", "at δ"),
+    "approximate": ("Pure", "Theorem 8", "names no δ", "k times ε", "|k|"),
+    "rho": ("Pure", "Hence approximate", "Corollary 13", "times ε"),
+    "gaussian": ("Rényi", "Corollary 13", "exp(−k²", "names no δ"),
+    "gaussian_rho": ("Rényi", "Hence approximate", "exp(−k²"),
+}
+
+
+def test_every_budget_is_explained(of_kind: Release, kind: str) -> None:
+    """Guarantee, odds, bar, noise and receipt speak of the budget's own currency."""
+    text = Page(to_html([of_kind], lang="en")).text
+
+    for words in TOLD[kind]:
+        assert words in text
+    for words in ELSEWHERE[kind]:
+        assert words not in text
+
+
+def test_every_budget_in_chinese(of_kind: Release) -> None:
+    """No English sentence is left on a Chinese page."""
+    text = Page(to_html([of_kind], lang="zh")).text
+
+    assert not re.search(r"\b(the|and|of|privacy|noise|budget)\b", text)
+
+
+def test_odds_of_the_smallest_rho(release: Release) -> None:
+    """A release that costs nothing of a budget in ρ gains an attacker nothing."""
+    receipt = replace(release.claim.receipt, cost="0", spent="0", cap="0.1")
+    claim = replace(
+        release.claim, measure="zcdp", loss="0", epsilon=None, receipt=receipt
+    )
+
+    text = Page(to_html([replace(release, claim=claim)], lang="en")).text
+
+    assert "right about 50 times of 100" in text
+    assert "spent before: ρ = 0" in text
+
+
+def test_receipt_names_the_entry(release: Release) -> None:
+    """The receipt holds the hash by which a stranger verifies the ledger."""
+    text = Page(to_html([release], lang="en")).text
+    bare = replace(release.claim.receipt, head="")
+    without = replace(release, claim=replace(release.claim, receipt=bare))
+
+    assert "e1" * 32 in text
+    assert "a stranger can verify" in text
+    for words in ("entry in the ledger", "a stranger can verify"):
+        assert words not in Page(to_html([without], lang="en")).text
+
+
+def test_deployments_stand_beside(release: Release, lang: str) -> None:
+    """Public deployments, each with its unit, are folded away, once for a page."""
+    text = to_html([release, release], lang=lang)
+
+    (table,) = re.findall(r'<table class="wide others">.*?</table>', text, re.DOTALL)
+    rows = re.findall(r"<tr><th scope=\"row\">.*?</tr>", table)
+    assert len(rows) == len(DEPLOYMENTS)
+    assert all(len(re.findall(r"<td[^>]*>.+?</td>", row)) == 4 for row in rows)
+    assert "0.3 to 0.7" in text or "0.3 至 0.7" in text
+    before = text[: text.index(table)]
+    assert before.count("<details") == before.count("</details") + 1
 
 
 def test_replace_one_is_told_apart(release: Release) -> None:
@@ -175,7 +262,7 @@ def test_replace_one_is_told_apart(release: Release) -> None:
 
     assert "replace one row of 768, a public number" in text
     assert "two equally likely contents" in text
-    assert "The number of rows is public" in text
+    assert "the number of rows is public" in text
     assert "itself protected" not in text
 
 
@@ -183,7 +270,7 @@ def test_free_release(release: Release) -> None:
     """A public, exact number costs nothing and is said to be exact."""
     exact = Figure("count", "count", None, {}, 768, 768, 768)
     receipt = replace(release.claim.receipt, cost="0")
-    claim = replace(release.claim, epsilon="0", receipt=receipt)
+    claim = replace(release.claim, loss="0", epsilon="0", receipt=receipt)
 
     text = Page(
         to_html([replace(release, figures=(exact,), claim=claim)], lang="en")

@@ -7,18 +7,24 @@ import re
 import subprocess
 import sys
 from dataclasses import replace
+from math import ceil, exp, fsum, sqrt
+from statistics import NormalDist
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sfumato.account import ZCDP, epsilon_at, odds
+from sfumato.account.meaning import upper_percent
+from sfumato.amount import exact
 from sfumato.release import Figure, Noise, Release
 from sfumato.report import plot
 from sfumato.report.canvas import ems, fit, to_svg
 from sfumato.report.canvas import settings as drawing
-from sfumato.report.cost import budget, deviation, risk
+from sfumato.report.cost import budget, risks
 from sfumato.report.frame import Sheet, ticks
 from sfumato.report.histogram import is_even
+from sfumato.report.noise import deviation, scale_words
 from sfumato.report.pictures import Picture, pictures
 from sfumato.words import speaker
 
@@ -239,20 +245,78 @@ def test_ticks_are_round() -> None:
     ("epsilon", "of_100", "first"),
     [("0", 50, "1%"), ("0.5", 62, "1.64%"), ("5", 99, "60%"), ("1000", 100, "100%")],
 )
-def test_risk(epsilon: str, of_100: int, first: str) -> None:
+def test_risk(release: Release, epsilon: str, of_100: int, first: str) -> None:
     """Beliefs are bounds and rounded up."""
-    found = risk(epsilon)
+    found = risks(replace(release.claim, loss=epsilon, epsilon=epsilon))
 
-    assert found.of_100 == of_100
-    assert found.beliefs[0][1] == first
+    assert found.this.of_100 == of_100
+    assert found.this.beliefs[0][1] == first
+
+
+def test_risks_of_a_rho(release: Release) -> None:
+    """Guesses and power are those of ρ, ε and beliefs those at the budget's δ."""
+    receipt = replace(release.claim.receipt, cost="0.01", spent="0.02", cap="0.1")
+    claim = replace(
+        release.claim, measure="zcdp", loss="0.01", epsilon="1", delta="0.00001",
+        receipt=receipt,
+    )  # fmt: skip
+
+    found = risks(claim)
+
+    for row, loss in ((found.this, "0.01"), (found.total, "0.02"), (found.cap, "0.1")):
+        known = odds(ZCDP(loss), delta="1e-5")
+        assert (row.loss, row.of_100) == (loss, known.of_100_with)
+        assert (
+            0 <= float(row.epsilon) - float(known.epsilon) < 0.001 * float(row.epsilon)
+        )
+        assert row.power == f"{upper_percent(known.power)}%"
+        assert [b for _, b in row.beliefs] == [
+            f"{upper_percent(after)}%" for _, after in known.certainty
+        ]
+    assert (found.delta, found.named) == ("0.00001", True)
+
+
+@pytest.mark.parametrize("delta", ["0", "0.000001", "0.01"])
+def test_risks_count_the_delta_inside(release: Release, delta: str) -> None:
+    """All rows are told at one δ, of which a loss's own δ is a part."""
+    inside = "0.1 + delta 0.001"
+    receipt = replace(release.claim.receipt, cost="0.1", spent=inside, cap=inside)
+    claim = replace(
+        release.claim, measure="zcdp", loss="0.1", delta=delta, receipt=receipt
+    )
+
+    found = risks(claim)
+
+    told = exact(found.delta)
+    assert told is not None
+    assert told > exact("0.001")  # type: ignore[operator]
+    assert found.named == (delta == "0.01")
+    for row, loss in ((found.this, ZCDP("0.1")), (found.cap, ZCDP("0.1", "0.001"))):
+        bound = epsilon_at(loss, told)
+        assert bound is not None
+        assert float(row.epsilon) >= float(bound) > 0
 
 
 def test_budget_parts(release: Release) -> None:
     """The parts of the bar add up exactly."""
-    parts = budget(release.claim.receipt)
+    parts = budget(release.claim)
 
-    assert (parts.before, parts.cost, parts.left) == ("0.3", "0.5", "1.2")
+    assert (parts.before, parts.cost, parts.left) == ("ε = 0.3", "ε = 0.5", "ε = 1.2")
     assert (parts.before_share, parts.cost_share) == (15, 25)
+
+
+def test_budget_parts_are_on_the_safe_side(release: Release) -> None:
+    """What is spent is rounded up, what is left down; a δ stands beside each."""
+    receipt = replace(
+        release.claim.receipt, cost="0.0123456", spent="0.0223456 + delta 0.001",
+        cap="0.1 + delta 0.003",
+    )  # fmt: skip
+
+    parts = budget(replace(release.claim, measure="zcdp", receipt=receipt))
+
+    assert parts.before == "ρ = 0.01 + δ 0.001"
+    assert parts.cost == "ρ = 0.01235"
+    assert parts.left == "ρ = 0.07765 + δ 0.002"
 
 
 def test_deviation() -> None:
@@ -260,3 +324,32 @@ def test_deviation() -> None:
     assert deviation(Noise("geometric", "2", 1.0, "0.5")) == "2.8"
     assert deviation(Noise("geometric", "1000000000", 0.5, "1")) == "707,106,781"
     assert deviation(Noise("geometric", "0", 1.0, "1")) == "0"
+
+
+@pytest.mark.parametrize("law", ["discrete_gaussian", "gaussian"])
+@pytest.mark.parametrize("scale", ["0.05", "0.3", "1", "3.9", "4.1", "1234.5"])
+def test_deviation_of_gaussians(law: str, scale: str) -> None:
+    """It is that of the law on whole numbers, summed with plain arithmetic."""
+    sigma = float(scale)
+    reach = range(-ceil(12 * sigma) - 2, ceil(12 * sigma) + 3)
+    if law == "gaussian":
+        cdf = NormalDist(0, sigma).cdf
+        masses = [cdf(k + 0.5) - cdf(k - 0.5) for k in reach]
+    else:
+        masses = [exp(-k * k / (2 * sigma**2)) for k in reach]
+    variance = fsum(k * k * m for k, m in zip(reach, masses)) / fsum(masses)
+
+    shown = deviation(Noise(law, scale, 1.0, "1"))
+
+    assert float(shown.replace(",", "")) == pytest.approx(
+        sqrt(variance), rel=6e-3, abs=1e-12
+    )
+
+
+def test_scales_are_short() -> None:
+    """A long number is cut on a page; a short one stands as it is."""
+    long = "1000000000000/310902698609"
+    assert scale_words(Noise("k_norm", long, 1.0, "1")) == "3.21644"
+    assert scale_words(Noise("gaussian", "5122.77269465", 1.0, "1")) == "5122.77"
+    assert scale_words(Noise("gaussian", "1.5e+15", 1.0, "1")) == "1.5e+15"
+    assert scale_words(Noise("gaussian", "10", 1.0, "1")) == "10"

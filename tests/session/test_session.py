@@ -4,6 +4,7 @@ import copy
 import itertools
 import json
 import pickle
+from types import SimpleNamespace
 
 import numpy as np
 import pandas as pd
@@ -94,7 +95,7 @@ def test_the_debit_comes_first_and_stands():
         plan.release()
 
     assert "HIV" not in str(caught.value) and caught.value.__cause__ is None
-    assert caught.value.__suppress_context__
+    assert caught.value.__context__ is None
     assert str(desk.left) == "0.6"
 
 
@@ -323,6 +324,33 @@ def test_each_step_gets_its_own_noise(monkeypatch):
     assert [m.values for m in answer.measurements] == [(110,), (121,), (37, 47)]
 
 
+def test_what_follows_the_noise_sees_noisy_integers_only(monkeypatch):
+    """Equal noisy integers give equal figures and intervals, whatever is behind them."""
+    asked = (
+        sf.mean("glucose"),
+        sf.sum("age"),
+        sf.count("glucose"),
+        sf.histogram("outcome"),
+    )
+    plan = session().query().select(*asked).plan("0.5").plan
+    receipt = Ledger(None, dataset="t", cap=sf.Epsilon("1")).debit(
+        plan.cost, plan=plan.digest
+    )
+
+    def released(truth, shift):
+        gate_noise = SimpleNamespace(
+            default=lambda: SimpleNamespace(secure=True),
+            discrete_laplace=lambda _, size: np.full(size, shift),
+            box_noise=lambda bounds, *_: (shift,) * len(bounds),
+        )
+        monkeypatch.setattr("sfumato.gate.noise", gate_noise)
+        exact = tuple((truth + i,) * p.cells for i, p in enumerate(plan.parts))
+        with seeded(1):  # for the bootstrap of the intervals
+            return release(plan, Secret(exact), receipt)
+
+    assert released(100, 7) == released(90, 17) == released(-900, 1007)
+
+
 def test_the_owner_sees_truth_and_nobody_else():
     """The comparison holds true figures, hides them in its repr and costs nothing."""
     desk = session()
@@ -463,3 +491,16 @@ def test_describe_and_repr_show_public_facts_only():
     for text in (desk.describe(), repr(desk), repr(desk.query().select(sf.count()))):
         assert "200" not in text and "120.0, 180" not in text
     assert "left 1" in desk.describe()
+
+
+def test_a_question_that_costs_nothing_is_answered():
+    """The public size alone is exact, free, and recorded at ε 0."""
+    fixed = sf.Schema(
+        dict(SCHEMA.columns), unit=sf.Rows(neighbours="replace_one", size=200)
+    )
+    desk = session(schema=fixed)
+
+    answer = desk.query().select(sf.count()).release("0.5")
+
+    assert (answer["count"].estimate, answer.measurements) == (200, ())
+    assert answer.claim.epsilon == "0" and desk.spent.units == 0

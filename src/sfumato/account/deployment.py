@@ -57,11 +57,11 @@ _USER_DAY = N_("one user and one day")
 DEPLOYMENTS: tuple[Deployment, ...] = (
     Deployment(
         N_("Facebook Full URLs, one type of action"), "0.45", "0.45", "1e-5",
-        N_("one type of action, for 99 % of users"),
+        N_("one type of action, for 99 percent of users"),
     ),
     Deployment(
         N_("Facebook Full URLs, all types of action"), "1.453", "1.453", None,
-        N_("all actions, for 96.6 % of users"),
+        N_("all actions, for 96.6 percent of users"),
     ),
     Deployment(N_("Google search trends of symptoms"), "1.68", "1.68", None, _USER_DAY),
     Deployment(N_("Apple, types of health data (local)"), "2", "2", None, _USER_DAY),

@@ -13,6 +13,8 @@ from sfumato.account.convert import zcdp_delta
 from sfumato.account.loss import ATTO, Epsilon
 from sfumato.account.rho import GDP, ZCDP, read_delta
 from sfumato.amount import Amount
+from sfumato.errors import DeclarationError
+from sfumato.words import N_
 
 __all__ = ["Odds", "odds", "upper_percent"]
 
@@ -91,7 +93,12 @@ def _of_pair(epsilon: Epsilon, delta: float) -> Odds:
 def _of_rho(loss: ZCDP | GDP, delta: Amount) -> Odds:
     failing = Fraction(loss.delta_units, ATTO) if isinstance(loss, ZCDP) else 0
     told = Fraction(read_delta(delta), ATTO) + failing
-    epsilon = epsilon_at(loss, told) or Epsilon.from_units(0)
+    epsilon = epsilon_at(loss, told)
+    if epsilon is None:
+        raise DeclarationError(
+            N_("a loss of rho has no epsilon without delta"),
+            hint=N_('name the delta to tell it at, such as delta="1e-6"'),
+        )
     if isinstance(loss, GDP):
         law, mu = NormalDist(), loss.mu
         power = law.cdf(law.inv_cdf(_ALARMS) + mu)

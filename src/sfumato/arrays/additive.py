@@ -12,7 +12,13 @@ import numpy as np
 from sfumato import noise
 from sfumato.account import ZCDP, Epsilon, Gaussian, Geometric, Laplace
 from sfumato.amount import Amount, exact
-from sfumato.arrays.container import Numbers, add_integers, like, read_numbers
+from sfumato.arrays.container import (
+    Numbers,
+    add_integers,
+    holds_floats,
+    like,
+    read_numbers,
+)
 from sfumato.errors import ArgumentError
 from sfumato.words import N_
 
@@ -71,9 +77,9 @@ def laplace(
     if type(raw) is float and isfinite(raw):
         return cast("Value", noise.rounded_laplace(raw, mechanism.scale))
     numbers = read_numbers(value)
-    if numbers.dtype.kind == "f":
-        wide = np.asarray(numbers, np.float64)
-        return like(value, np.asarray(noise.rounded_laplace(wide, mechanism.scale)))
+    if holds_floats(numbers):
+        reals = _reals(numbers)
+        return like(value, np.asarray(noise.rounded_laplace(reals, mechanism.scale)))
     # An integer stays outside the float: floor(x + 1/2 + bL) = x + floor(1/2 + bL).
     drawn = noise.whole_laplace(mechanism.scale, numbers.size)
     return add_integers(value, numbers, _whole(drawn, numbers.shape))
@@ -116,11 +122,13 @@ def geometric(
     if type(raw) is int:
         return cast("Value", raw + noise.discrete_laplace(mechanism.scale))
     numbers = read_numbers(value)
-    if numbers.dtype.kind == "f":
+    if holds_floats(numbers):
         raise ArgumentError(
             N_("geometric noise is for integers, got {kind}"),
             hint=N_("use sf.laplace for real values, or round them to integers first"),
-            kind=numbers.dtype,
+            kind=np.result_type(np.float64)
+            if numbers.dtype == object
+            else numbers.dtype,
         )
     scale, shape = mechanism.scale, numbers.shape
     if scale <= _SMALL:
@@ -183,11 +191,17 @@ def gaussian(
     else:
         mechanism = Gaussian.calibrated(sensitivity, epsilon, delta)  # type: ignore[arg-type]
     numbers = read_numbers(value)
-    if numbers.dtype.kind == "f":
-        wide = np.asarray(numbers, np.float64)
-        return like(value, np.asarray(noise.rounded_gaussian(wide, mechanism.scale)))
+    if holds_floats(numbers):
+        reals = _reals(numbers)
+        return like(value, np.asarray(noise.rounded_gaussian(reals, mechanism.scale)))
     drawn = noise.whole_gaussian(mechanism.scale, numbers.size)
     return add_integers(value, numbers, _whole(drawn, numbers.shape))
+
+
+def _reals(numbers: Numbers) -> Any:
+    """Return floats to add noise to; a mixed list is read number by number, exactly."""
+    mixed = numbers.dtype == object
+    return numbers.tolist() if mixed else np.asarray(numbers, np.float64)
 
 
 def _whole(drawn: list[int], shape: tuple[int, ...]) -> Numbers:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
 from typing import Any, TypeVar, overload
 
 import numpy as np
@@ -64,12 +65,14 @@ def choose(
         'A'
     """
     keys = list(scores) if isinstance(scores, Mapping) else None
-    numbers = read_numbers(list(scores.values()) if keys is not None else scores)
+    numbers: Any = read_numbers(list(scores.values()) if keys is not None else scores)
     if numbers.ndim != 1 or not numbers.size:
         raise ArgumentError(
             N_("scores must be a vector of at least one number"),
             hint=N_("give one score per candidate"),
         )
+    if numbers.dtype == object:  # a list that numpy would have rounded
+        numbers = [Fraction(score) for score in numbers]
     rate = Epsilon(epsilon).value / read_sensitivity(sensitivity)
     rate = rate if monotone else rate / 2
     if method == "permute_and_flip":

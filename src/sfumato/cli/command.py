@@ -17,7 +17,7 @@ from sfumato.cli.tongue import read_language, say, spoken
 from sfumato.cli.width import definitions, wrap
 from sfumato.words import N_
 
-__all__ = ["Argument", "Command", "Root", "language_option"]
+__all__ = ["Argument", "Command", "Group", "Root", "language_option"]
 
 _WIDEST = 88
 Texts = Sequence[str]
@@ -125,9 +125,8 @@ class Command(click.Command):
         return say(self.about[0])[:limit] if self.about else ""
 
 
-@final
-class Root(click.Group):
-    """The program: its sub-commands are imported when they are called.
+class Group(click.Group):
+    """A group of sub-commands, which are imported when they are called.
 
     Args:
         lazy: For each sub-command its module and a line of help.
@@ -189,6 +188,15 @@ class Root(click.Group):
         """Return the help page."""
         commands = [(name, say(text)) for name, (_, text) in self.lazy.items()]
         return _page(self, ctx, self.about, self.examples, commands)
+
+    def get_short_help_str(self, limit: int = 80) -> str:
+        """Return the first sentence of the help, for shell completion."""
+        return say(self.about[0])[:limit] if self.about else ""
+
+
+@final
+class Root(Group):
+    """The program."""
 
     def main(  # type: ignore[override]
         self,

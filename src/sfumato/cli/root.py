@@ -33,6 +33,14 @@ _COMMANDS = {
         "sfumato.cli.commands.run",
         N_("Make the releases of a project: spends budget, writes the results."),
     ),
+    "advise": (
+        "sfumato.cli.commands.advise",
+        N_("Find the smallest budget that meets wished errors; spends nothing."),
+    ),
+    "ledger": (
+        "sfumato.cli.ledger.group",
+        N_("Look into a ledger: show, verify, profile, export, reconcile."),
+    ),
     "explain": (
         "sfumato.cli.commands.explain",
         N_("Say in odds what a value of epsilon means."),

@@ -6,9 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
+from math import isinf
 from typing import TypeAlias, final
 
-from sfumato.amount import Amount, exact
+from sfumato.amount import Amount, exact, nearest_double
 from sfumato.declare.expr import And, Expr
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
@@ -117,17 +118,18 @@ def histogram(
         (0.0, 100.0, 140.0, 250.0)
     """
     numbers = tuple(exact(e) for e in (edges or ()))
+    cut = tuple(nearest_double(n) for n in numbers if n is not None)
     if edges is not None and (
         len(numbers) < 2  # noqa: PLR2004  one bin has two edges
         or None in numbers
-        or any(not a < b for a, b in pairwise(numbers))  # type: ignore[operator]
+        or any(not a < b for a, b in pairwise(cut))
+        or any(map(isinf, cut))
     ):
         raise DeclarationError(
             N_("the edges of a histogram must be at least two increasing numbers"),
             hint=N_("write, for example, histogram({column}, [0, 50, 100, 150])"),
             column=repr(column),
         )
-    cut = tuple(float(n) for n in numbers if n is not None)
     return Histogram(column, cut, _name(name, f"histogram_{column}"), _weight(weight))
 
 

@@ -10,10 +10,12 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from math import ceil, floor, log2
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil, floor, isinf, log2
 from typing import TypeAlias
 
-from sfumato.amount import exact
+from sfumato.amount import exact, nearest_double
 from sfumato.declare.unit import Rows
 from sfumato.errors import DeclarationError, nearest
 from sfumato.words import N_
@@ -189,7 +191,7 @@ class Category:
     @property
     def tokens(self) -> tuple[str, ...]:
         """The canonical text of each key, in order."""
-        return tuple(str(token(v)) for v in self.values)
+        return _texts(self.values)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -293,6 +295,7 @@ class Schema:
 
 
 _WHOLE = re.compile(r"(-?[0-9]+)\.0+")
+_BEYOND_KEYS = 10**400  # Python refuses to write out longer integers
 
 
 def token(value: object) -> str | None:
@@ -308,9 +311,14 @@ def token(value: object) -> str | None:
     if isinstance(value, bool):
         return str(value).lower()
     number = exact(value)
-    if number is None or number.denominator != 1:
+    if number is None or number.denominator != 1 or abs(number) >= _BEYOND_KEYS:
         return None
     return str(int(number))
+
+
+@lru_cache(maxsize=64)  # thousands of codes, and every key of a filter asks for them
+def _texts(values: tuple[Key, ...]) -> tuple[str, ...]:
+    return tuple(str(token(v)) for v in values)
 
 
 def _tokens(cells: object) -> tuple[str, ...]:
@@ -344,26 +352,30 @@ def _step(step: object, lower: float, upper: float) -> float:
     reach = max(abs(lower), abs(upper))
     if step is None:
         # A power of two divides exactly; the second term keeps grid numbers in 64 bits.
-        return 2.0 ** max(ceil(log2(upper - lower)) - 30, ceil(log2(reach)) - 52)
-    number = exact(step)
-    if number is None or number <= 0 or reach / float(number) >= GRID:
+        number = Fraction(2) ** max(
+            ceil(log2(upper - lower)) - 30, ceil(log2(reach)) - 52
+        )
+    else:
+        number = exact(step) or Fraction(0)
+    size = nearest_double(number)
+    if size <= 0 or reach / size >= GRID:
         raise DeclarationError(
             N_("step must be a number greater than 0 and above bound/2^62, got {step}"),
             hint=N_("use the precision of the measurement, such as 1 or 0.1"),
             step=step,
         )
-    if floor(upper / float(number) + 0.5) <= floor(lower / float(number) + 0.5):
+    if floor(upper / size + 0.5) <= floor(lower / size + 0.5):
         raise DeclarationError(
             N_("step {step} is wider than the range of the bounds"),
             hint=N_("use the precision of the measurement, such as 1 or 0.1"),
-            step=step,
+            step=size if step is None else step,
         )
-    return float(number)
+    return size
 
 
 def _code(value: object) -> float:
     number = exact(value)
-    if number is None:
+    if number is None or isinf(nearest_double(number)):
         raise DeclarationError(
             N_("missing code {value} is not a number"),
             hint=N_("texts that are no numbers, nulls and NaN are missing anyway"),

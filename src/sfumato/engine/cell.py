@@ -30,6 +30,8 @@ def plain(cell: object) -> object:
     """
     if type(cell).__module__ != "numpy":
         return cell
+    if type(cell).__name__ in ("datetime64", "timedelta64"):
+        return None  # unwrapped, nanoseconds would be an integer
     unwrap = getattr(cell, "item", None)
     try:
         return cell if unwrap is None else unwrap()

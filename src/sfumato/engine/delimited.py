@@ -10,7 +10,6 @@ missing; cells beyond the header are ignored; undecodable bytes become U+FFFD.
 from __future__ import annotations
 
 import codecs
-import csv
 import re
 from collections import deque
 from collections.abc import Callable, Iterable, Iterator
@@ -51,11 +50,12 @@ def load_csv(source: CSV, schema: Schema) -> Table:
         with Path(source.path).open(
             encoding=source.encoding, errors="replace", newline=""
         ) as lines:
-            header = _header(lines, source.separator)
+            first = next(lines, "").removeprefix("\ufeff")
+            rows = split_lines(chain([first], lines), source.separator)
+            header = next(rows) if first.strip("\r\n") else []
             positions = _positions(source, schema, header)
-            rows = split_lines(lines, source.separator)
             arrays = _read(rows, positions, source, schema)
-    except (OSError, UnicodeError, csv.Error):
+    except (OSError, UnicodeError):
         pass
     else:
         return of_arrays(arrays, ["text"] * len(arrays))
@@ -179,12 +179,6 @@ def _numeral(text: str, source: CSV) -> str | None:
     return f"{whole}.{part}" if mark else whole
 
 
-def _header(lines: Iterator[str], separator: str) -> list[str]:
-    """Return the names in the first line, as the csv module reads them."""
-    first = next(lines, "").removeprefix("\ufeff")
-    return next(csv.reader(chain([first], lines), delimiter=separator), [])
-
-
 def _positions(source: CSV, schema: Schema, header: list[str]) -> tuple[int, ...]:
     if not header:
         raise SourceError(
@@ -198,7 +192,7 @@ def _positions(source: CSV, schema: Schema, header: list[str]) -> tuple[int, ...
         head = file.read(1 << 16)
     for encoding, separator in product(_ENCODINGS, _SEPARATORS):
         first = head.decode(encoding, errors="replace").lstrip("\ufeff").splitlines()
-        names = next(csv.reader(first[:1], delimiter=separator), [])
+        names = next(split_lines(first[:1], separator), [])
         if set(schema) <= set(names):
             hint = N_(
                 "its header has all declared columns when it is opened as "

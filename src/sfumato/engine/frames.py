@@ -69,5 +69,6 @@ def _machine(array: Array, name: str) -> Array:
     if kind not in "biuf":
         raise unreadable(name, str(array.dtype))
     if kind == "f" and size not in (4, 8):
-        return array.astype(np.float64)
+        with np.errstate(all="ignore"):  # a warning would tell that a cell is huge
+            return array.astype(np.float64)
     return array.astype(array.dtype.newbyteorder("="), copy=False)

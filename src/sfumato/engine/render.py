@@ -18,6 +18,7 @@ between those without a second clamp.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import product
 from typing import final
@@ -31,6 +32,8 @@ from sfumato.engine.totals import Totals
 from sfumato.plan import Bins, CentredSum, CountValues, Plan, SumValues
 
 __all__ = ["Statement"]
+
+_MARKED = 30  # arguments of one GROUPING; databases take at most 31 to 63
 
 
 @final
@@ -83,12 +86,9 @@ class Statement:
             group = places.get(self._group(row[:keys]))
             if group is None:  # a null key when there is no other row
                 continue
-            if bins > 1:
-                mark = int(str(row[keys + bins]))
-                chosen = next(i for i in range(bins) if not mark >> (bins - 1 - i) & 1)
-            else:
-                chosen = 0
-            numbers = [int(str(cell)) for cell in row[keys + bins + (bins > 1) :]]
+            marks = len(self._marks)
+            chosen = self._chosen(row[keys + bins : keys + bins + marks])
+            numbers = [int(str(cell)) for cell in row[keys + bins + marks :]]
             if bins:
                 self._add_bin(totals, group, chosen, row[keys + chosen], numbers[0])
             if chosen == 0:
@@ -117,6 +117,23 @@ class Statement:
             for name, cell in zip(self._plan.query.keys, cells, strict=True)
         )
 
+    @property
+    def _marks(self) -> list[range]:
+        """The histograms that each output of GROUPING tells apart."""
+        bins = len(self._bins)
+        if bins <= 1:
+            return []
+        return [range(i, min(i + _MARKED, bins)) for i in range(0, bins, _MARKED)]
+
+    def _chosen(self, marks: Sequence[object]) -> int:
+        """Return which histogram a row belongs to: the one whose bit is not set."""
+        for places, cell in zip(self._marks, marks, strict=True):
+            mark = int(str(cell))
+            for bit, place in enumerate(reversed(places)):
+                if not mark >> bit & 1:
+                    return place
+        return 0
+
     def _add_bin(
         self, totals: Totals, group: int, chosen: int, cell: object, rows: int
     ) -> None:
@@ -139,8 +156,10 @@ class Statement:
         bins = [f"b{i}" for i, _ in enumerate(self._bins)]
         count, total = self._dialect.count_text, self._dialect.sum_text
         outputs = keys + bins
-        if len(bins) > 1:
-            outputs.append(self._dialect.grouping.format(x=", ".join(bins)))
+        outputs += [
+            self._dialect.grouping.format(x=", ".join(bins[i] for i in places))
+            for places in self._marks
+        ]
         outputs.append(count.format(x="*"))
         for i, _ in enumerate(self._sums):
             outputs += [count.format(x=f"q{i}"), total.format(x=f"q{i}")]

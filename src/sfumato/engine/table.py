@@ -8,13 +8,17 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 from sfumato.declare.schema import Schema
-from sfumato.errors import SourceError, nearest
+from sfumato.errors import SourceError, closest
 from sfumato.words import N_
 
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["Table", "declared_positions", "log", "unreadable"]
+__all__ = ["NO_NAME", "Table", "declared_positions", "log", "unreadable"]
+
+NO_NAME = N_(
+    "names must agree exactly, and the first line of a text file must name the columns"
+)
 
 # What failed may quote a cell: nobody hears it unless the owner attaches a handler.
 log = logging.getLogger("sfumato.engine")
@@ -59,11 +63,13 @@ def declared_positions(
     known = list(names)
     for name in schema:
         if name not in known:
+            near = closest(name, known)
+            other = N_("did you mean {near}? Names must agree exactly")
             raise SourceError(
                 N_("the table has no column {name}"),
-                hint=hint or N_("did you mean {near}? Names must agree exactly"),
+                hint=hint or (other if near else NO_NAME),
                 name=repr(name),
-                near=nearest(name, known) or "-",
+                near=near,
                 **facts,
             )
         if known.count(name) > 1:

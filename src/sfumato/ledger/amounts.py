@@ -68,7 +68,7 @@ class Amounts:
 
 
 def read_cost(loss: Loss) -> Amounts:
-    """Return what a debit costs.
+    """Return what a debit costs; 0 records a release of public facts alone.
 
     Raises:
         LedgerError: Not a loss: negative or without whole units. Nothing was spent.
@@ -76,10 +76,10 @@ def read_cost(loss: Loss) -> Amounts:
     measure = getattr(loss, "measure", "epsilon")
     parts = loss.units, getattr(loss, "delta_units", 0)
     whole = all(isinstance(p, int) and not isinstance(p, bool) for p in parts)
-    if not whole or min(parts) < 0 or not any(parts) or measure not in _WORDS:
+    if not whole or min(parts) < 0 or measure not in _WORDS:
         raise LedgerError(
             N_("{cost} is not a loss that a ledger can record"),
-            hint=N_('give a loss greater than 0, such as Epsilon("0.5")'),
+            hint=N_('give a loss in whole units, such as Epsilon("0.5")'),
             cost=repr(loss)[:60],
         )
     return Amounts(measure, *parts)

@@ -24,6 +24,7 @@ from sfumato.ledger.debits import (
     names,
     store_answer,
 )
+from sfumato.ledger.operate import Mechanisms, read_mechanisms
 from sfumato.ledger.sharing import writer_of
 from sfumato.ledger.store import Database
 from sfumato.ledger.transaction import Transaction
@@ -161,6 +162,10 @@ class Ledger(Generic[L]):
             return tuple(b for b in all_balances(db) if b.dataset == self.dataset)
 
         return self._writer.look(read)
+
+    def mechanisms(self) -> tuple[Mechanisms, ...]:
+        """Return what every debit of the dataset paid for, oldest first."""
+        return self._writer.look(lambda db: read_mechanisms(db, self.dataset))
 
     @overload
     def debit(

@@ -28,7 +28,7 @@ from sfumato.release import Receipt
 from sfumato.words import N_, translate
 
 __all__ = ["Finding", "Mechanisms", "Overview", "Verdict", "descriptors", "export",
-           "show", "verify"]  # fmt: skip
+           "read_mechanisms", "show", "verify"]  # fmt: skip
 
 Where: TypeAlias = "str | os.PathLike[str]"
 
@@ -199,12 +199,17 @@ def descriptors(
     def read(
         db: Database, _identity: str, _anchor: Anchor | None
     ) -> tuple[Mechanisms, ...]:
-        found = (e for e in _entries(db) if e.kind == "debit")
-        return tuple(
-            _mechanisms(e) for e in found if dataset is None or e.dataset == dataset
-        )
+        return read_mechanisms(db, dataset)
 
     return writer_of(path, anchor).inspect(read)
+
+
+def read_mechanisms(db: Database, dataset: str | None) -> tuple[Mechanisms, ...]:
+    """Return what every debit, or every one of a data set, paid for, oldest first."""
+    found = (e for e in _entries(db) if e.kind == "debit")
+    return tuple(
+        _mechanisms(e) for e in found if dataset is None or e.dataset == dataset
+    )
 
 
 def _mechanisms(entry: Entry) -> Mechanisms:

@@ -51,6 +51,9 @@ def _array(values: Numbers) -> NDArray[Any]:
         array = real_array("values", values)
         return array.astype(object) if array.dtype == np.uint64 else array
     objects = np.array(values, dtype=object)
+    for place, cell in enumerate(objects.flat):
+        if isinstance(cell, np.generic):
+            objects.flat[place] = cell.item()
     if all(isinstance(v, float) for v in objects.ravel()):
         return objects.astype(np.float64)
     return objects

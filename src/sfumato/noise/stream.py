@@ -90,11 +90,13 @@ class _Epoch:
     """A count of forks, and whether AES has ever failed in this process."""
 
     forks = 0
+    pid = os.getpid()
     aes_works = True
 
 
 def _after_fork() -> None:
     _Epoch.forks += 1
+    _Epoch.pid = os.getpid()
 
 
 if hasattr(os, "register_at_fork"):
@@ -153,12 +155,14 @@ class Stream:
         Args:
             out: Array of any unsigned integer type, any shape.
         """
-        size = out.nbytes
-        if size:
-            if self._left <= 0 or self._forks != _Epoch.forks:
-                self._rekey()
-            self._bulk.read_into(out.data.cast("B"))
-            self._left -= size
+        if out.nbytes:
+            whole = out.data.cast("B")
+            for start in range(0, out.nbytes, self.rekey_bytes):
+                part = whole[start : start + self.rekey_bytes]
+                if self._left < len(part) or self._forks != _Epoch.forks:
+                    self._rekey()
+                self._bulk.read_into(part)
+                self._left -= len(part)
         return out
 
     def words(self, count: int) -> Words:
@@ -233,6 +237,8 @@ _replacement: ContextVar[Stream | None] = ContextVar("replacement", default=None
 
 def default() -> Stream:
     """Return the stream of this thread, or the one that `replaced` put in its place."""
+    if os.getpid() != _Epoch.pid:  # forked by a library that runs no Python hooks
+        _after_fork()
     stream = _replacement.get()
     return _own.stream if stream is None else stream
 

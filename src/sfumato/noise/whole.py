@@ -13,12 +13,15 @@ import numpy as np
 
 from sfumato.noise import exact
 from sfumato.noise.arguments import Number, positive
+from sfumato.noise.grid import COARSEST, FINEST
 from sfumato.noise.rounded import rounded_gaussian, rounded_laplace
 from sfumato.noise.stream import default
 
 __all__ = ["whole_gaussian", "whole_laplace"]
 
-_SMALL = 1 << 40  # far below it no draw comes near 53 bits
+_FAST = Fraction(2) ** COARSEST, Fraction(2) ** FINEST
+"""Scales that the samplers of whole arrays take on a grid of step 1; others are drawn
+one by one, exactly."""
 
 
 def whole_laplace(scale: Number, count: int) -> list[int]:
@@ -32,7 +35,7 @@ def whole_laplace(scale: Number, count: int) -> list[int]:
         (5, <class 'int'>)
     """
     width = positive("scale", scale)
-    if width <= _SMALL:
+    if _FAST[0] <= width < _FAST[1]:
         drawn = rounded_laplace(np.zeros(count), width, grid=1)
         return drawn.astype(np.int64).tolist()  # type: ignore[no-any-return]
     return [exact.rounded_laplace(default(), Fraction(0), width) for _ in range(count)]
@@ -49,7 +52,7 @@ def whole_gaussian(scale: Number, count: int) -> list[int]:
         (5, <class 'int'>)
     """
     width = positive("scale", scale)
-    if width <= _SMALL:
+    if _FAST[0] <= width < _FAST[1]:
         drawn = rounded_gaussian(np.zeros(count), width, grid=1)
         return drawn.astype(np.int64).tolist()  # type: ignore[no-any-return]
     return [exact.rounded_gaussian(default(), Fraction(0), width) for _ in range(count)]

@@ -137,6 +137,8 @@ def two_laplace_error(a: float, b: float, confidence: float) -> float:
         (2.9957, 4.113)
     """
     a, b = max(a, b), min(a, b)
+    if not a:
+        return 0.0  # a loss so large that no noise is left as a float
     if b < a * 1e-9:
         b = 0.0
     if a - b < a * 1e-6:

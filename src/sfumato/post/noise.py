@@ -6,6 +6,7 @@ noise that protects is drawn in the gate.
 
 from __future__ import annotations
 
+from collections import Counter
 from functools import lru_cache
 from math import ceil
 
@@ -32,17 +33,20 @@ def noise_error(plan: Plan, part: int, confidence: float) -> float:
 
 
 def noise_draws(plan: Plan, parts: tuple[int, ...]) -> list[Floats]:
-    """Return `DRAWS` fresh draws of the noise on each part, joint where it is joint."""
-    drawn: dict[int, Floats] = {}
-    for step in plan.steps:
-        if not set(step.parts) & set(parts):
+    """Return `DRAWS` draws of the noise on each part, joint where it is joint."""
+    drawn, sizes = [], dict[tuple[int, ...], Floats]()
+    for part in parts:
+        step = plan.step_of(part)
+        if not isinstance(step.mechanism, KNorm):
+            drawn.append(_law_draws(step.mechanism))
             continue
-        if isinstance(step.mechanism, KNorm):
-            rows = _box_draws(step.mechanism)
-            drawn.update(zip(step.parts, rows, strict=True))
-        else:
-            drawn[step.parts[0]] = _law_draws(step.mechanism)
-    return [drawn[p] for p in parts]
+        if step.parts not in sizes:
+            levels = _levels(step.mechanism)
+            # Steps are independent: only the first may keep the sorted order.
+            sizes[step.parts] = levels[np.argsort(_uniforms())] if sizes else levels
+        index = step.parts.index(part)
+        drawn.append(_box_draws(step.mechanism, index, sizes[step.parts]))
+    return drawn
 
 
 @lru_cache(maxsize=256)
@@ -75,11 +79,7 @@ def _coordinate_error(mechanism: KNorm, index: int, confidence: float) -> float:
     if count > _MOST_LEVELS:  # the lattice is far finer than the noise
         return ceil(mechanism.coordinate(index).error(confidence) * (1 + 1e-3)) + 1
     levels = np.arange(count, dtype=np.float64)
-    logs = -levels / t
-    for other in mechanism.bounds:
-        logs += np.log(_sides(levels, other, mechanism.resolution))
-    masses = np.exp(logs - logs.max())
-    masses /= masses.sum()
+    masses = _masses(mechanism, count)
     sides = _sides(levels, b, mechanism.resolution)
     low, high = -1.0, float(sides[-1])
     while high - low > 1:
@@ -89,27 +89,45 @@ def _coordinate_error(mechanism: KNorm, index: int, confidence: float) -> float:
     return high
 
 
-def _box_draws(mechanism: KNorm) -> list[Floats]:
-    """Draw from the joint law as ``docs/proofs/joint-noise.md`` does, in floats."""
-    bounds, t = mechanism.bounds, float(mechanism.scale)
-    shift = max(-(-mechanism.resolution // (2 * b)) for b in bounds)
-    kept = np.empty(0)
-    while len(kept) < DRAWS:
-        total = np.zeros(DRAWS)
-        for _ in range(len(bounds) + 1):
-            total += np.floor(-t * np.log(_uniforms()))
-        level = np.maximum(total - shift, 0)
-        keep = (total >= shift).astype(np.float64)
-        for i, b in enumerate(bounds, 1):
-            sides = _sides(level, b, mechanism.resolution)
-            keep *= sides * mechanism.resolution / (2 * b * (total + i))
-        kept = np.concatenate([kept, level[_uniforms() < keep]])
-    level = kept[:DRAWS]
-    drawn = []
-    for b in bounds:
-        sides = _sides(level, b, mechanism.resolution)
-        drawn.append(np.floor(_uniforms() * sides) - (sides - 1) / 2)
+@lru_cache(maxsize=4)
+def _masses(mechanism: KNorm, count: int) -> Floats:
+    """Return the probability of each of the first `count` levels."""
+    levels, resolution = np.arange(count, dtype=np.float64), mechanism.resolution
+    logs = -levels / float(mechanism.scale)
+    for bound, times in Counter(mechanism.bounds).items():
+        logs += times * np.log(_sides(levels, bound, resolution))
+    masses: Floats = np.exp(logs - logs.max())
+    masses /= masses.sum()
+    masses.flags.writeable = False
+    return masses
+
+
+def _box_draws(mechanism: KNorm, index: int, levels: Floats) -> Floats:
+    """Draw one coordinate, given the levels that it shares with all others."""
+    sides = _sides(levels, mechanism.bounds[index], mechanism.resolution)
+    drawn: Floats = np.floor(_uniforms() * sides) - (sides - 1) / 2
     return drawn
+
+
+@lru_cache(maxsize=16)
+def _levels(mechanism: KNorm) -> Floats:
+    """Return `DRAWS` equally likely sizes of the box, from the quantiles of its law.
+
+    They depend on the mechanism alone, so a release of hundreds of means shares them.
+    """
+    d, t = len(mechanism.bounds), float(mechanism.scale)
+    far = d + 1 + 10 * (d + 1) ** 0.5 + 60
+    places = (np.arange(DRAWS) + 0.5) / DRAWS
+    if ceil(far * t) <= _MOST_LEVELS:
+        masses = _masses(mechanism, ceil(far * t))
+        levels = np.searchsorted(np.cumsum(masses), places).astype(np.float64)
+    else:  # the lattice is far finer than the noise: Gamma(d + 1)
+        sizes = np.linspace(0, far, _MOST_LEVELS)[1:]
+        logs = d * np.log(sizes) - sizes
+        share = np.cumsum(np.exp(logs - logs.max()))
+        levels = np.floor(np.interp(places, share / share[-1], sizes) * t)
+    levels.flags.writeable = False
+    return levels
 
 
 def _sides(levels: Floats, bound: int, resolution: int) -> Floats:

@@ -1,19 +1,28 @@
-"""The header line of a text table: names only; no byte beyond it is looked at."""
+"""The header line of a text table: names only.
+
+No byte beyond it is looked at, unless it ends within quotes: then the lines after it are
+searched for the end of the name, and forgotten if there is none.
+"""
 
 from __future__ import annotations
 
 import codecs
-import csv
 import os
+import re
 from codecs import IncrementalDecoder
 from collections import Counter
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from itertools import chain
 from pathlib import Path
+from typing import TypeVar
 
-from sfumato.errors import SourceError, nearest
+from sfumato.engine.table import NO_NAME
+from sfumato.errors import SourceError, closest
 from sfumato.words import N_
 
 __all__ = ["SEPARATORS", "check_header", "read_header", "used_separator"]
+
+Found = TypeVar("Found")
 
 SEPARATORS = (",", ";", "\t", "|")
 _LONGEST = 1 << 20  # bytes; a header that does not end before is no header
@@ -32,8 +41,7 @@ def read_header(
     Raises:
         SourceError: The file cannot be read, is empty, or its header does not decode.
     """
-    line = _first_line(Path(path), encoding)
-    names = next(csv.reader([line], delimiter=separator), [])
+    names = _opened(Path(path), encoding, lambda lines: _names(lines, separator))
     if not names:
         raise SourceError(
             N_("{path} has no header line"),
@@ -53,14 +61,14 @@ def check_header(declared: list[str], header: list[str], path: Path) -> None:
     for name in declared:
         if counted[name] == 1:
             continue
+        near = closest(name, header)
         fact = N_("{path} has no column {name}")
         hint = N_("its header has {near}; names must agree to the letter")
+        hint = hint if near else NO_NAME
         if counted[name]:
             fact = N_("{path} has two columns called {name}")
             hint = N_("rename one of them in the table")
-        raise SourceError(
-            fact, hint=hint, path=path.name, name=repr(name), near=_near(name, header)
-        )
+        raise SourceError(fact, hint=hint, path=path.name, name=repr(name), near=near)
 
 
 def used_separator(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> str:
@@ -69,21 +77,27 @@ def used_separator(path: str | os.PathLike[str], *, encoding: str = "utf-8") -> 
     Raises:
         SourceError: As for `read_header`.
     """
-    return max(SEPARATORS, key=_first_line(Path(path), encoding).count)
+    first = _opened(Path(path), encoding, lambda lines: next(lines, ""))
+    return max(SEPARATORS, key=re.sub('"[^"]*"', "", first).count)
 
 
-def _near(name: str, header: list[str]) -> str:
-    near = nearest(name, header)
-    return near if len(near) <= 200 else f"{near[:199]}…"  # noqa: PLR2004  one line
+def _names(lines: Iterator[str], separator: str) -> list[str]:
+    """Read the first record by the one rule of all records (`split_lines`)."""
+    first = next(lines, "")
+    if '"' not in first:
+        text = first.rstrip("\r\n")
+        return text.split(separator) if text else []
+    from sfumato.engine.delimited import split_lines  # it loads numpy
+
+    return next(split_lines(chain([first], lines), separator), [])
 
 
-def _first_line(path: Path, encoding: str) -> str:
+def _opened(path: Path, encoding: str, ask: Callable[[Iterator[str]], Found]) -> Found:
+    """Return what `ask` says of the lines of a file."""
     try:
-        decoder = codecs.getincrementaldecoder(
-            "utf-8-sig" if encoding.lower() in ("utf-8", "utf8") else encoding
-        )()
+        decoder = _decoder(encoding)
         with path.open("rb") as file:
-            return _decode_line(file.read, decoder)
+            return ask(_lines(file.read, decoder))
     except UnicodeError:
         raise SourceError(
             N_("the header of {path} is not written in {encoding}"),
@@ -106,12 +120,25 @@ def _first_line(path: Path, encoding: str) -> str:
         ) from None
 
 
-def _decode_line(read: Callable[[int], bytes], decoder: IncrementalDecoder) -> str:
-    """Decode byte by byte up to the first line break outside quotes."""
+def _decoder(encoding: str) -> IncrementalDecoder:
+    if not codecs.lookup(encoding)._is_text_encoding:  # noqa: SLF001  as open() asks
+        raise LookupError
+    marked = encoding.lower() in ("utf-8", "utf8")
+    return codecs.getincrementaldecoder("utf-8-sig" if marked else encoding)()
+
+
+def _lines(read: Callable[[int], bytes], decoder: IncrementalDecoder) -> Iterator[str]:
+    """Decode byte by byte, so that no byte is read before its line is asked for.
+
+    Lines after the first are asked for only where a quote is open at the end of the
+    first; what does not decode in them is replaced, because rows have no say.
+    """
     text = ""
     for _ in range(_LONGEST):
         byte = read(1)
         text += decoder.decode(byte, final=not byte)
-        if not byte or (text.endswith(("\n", "\r")) and text.count('"') % 2 == 0):
-            break
-    return text.rstrip("\r\n")
+        if not byte or text.endswith(("\n", "\r")):
+            yield text
+            text, decoder.errors = "", "replace"
+        if not byte:
+            return

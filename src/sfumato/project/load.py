@@ -12,16 +12,20 @@ from typing import Any, Literal, TypeAlias, final
 
 from pydantic import ValidationError
 
-from sfumato.account import Epsilon
+from sfumato.account import Budget, Loss, told_delta
 from sfumato.declare.dataset import CSV, Dataset
 from sfumato.declare.query import Query
 from sfumato.declare.schema import Schema
 from sfumato.declare.where import parse_filter
 from sfumato.errors import DeclarationError, ProjectError, nearest
+from sfumato.ledger import Limit
 from sfumato.plan import Plan, make_plan
+from sfumato.plan.check import check_query
 from sfumato.project import model
+from sfumato.project.budget import declared_budget, declared_limits, given
 from sfumato.project.place import place_of, placed, shown
 from sfumato.project.refuse import refusal
+from sfumato.project.share import Wanted, share_out
 from sfumato.project.toml import read_toml
 from sfumato.words import N_
 
@@ -39,17 +43,21 @@ class Asked:
         name: Its short name.
         title: Its title in each language.
         query: The question.
-        epsilon: What the file gives it.
+        loss: What the file gives it, or its share of the split.
         plan: What will be measured, at which cost.
         confidence: Of every interval.
+        targets: For each statistic the error wished, in its unit; or none.
+        shared: Whether the loss is a share.
     """
 
     name: str
     title: dict[str, str]
     query: Query
-    epsilon: Epsilon
+    loss: Loss
     plan: Plan
     confidence: float
+    targets: tuple[float | None, ...] = ()
+    shared: bool = False
 
 
 @final
@@ -63,7 +71,9 @@ class Project:
         language: Language of the report, if the file says one.
         dataset: The table and its declarations.
         budget: The whole budget.
-        ledger: Path of the ledger.
+        ledger: Path of the ledger, or its ``postgresql://…``.
+        anchor: Path of its anchor; none for the usual place.
+        limits: Caps of analysts and projects that every release is charged to.
         releases: The releases, in order.
         folder: Where results go.
         formats: What is written.
@@ -73,11 +83,18 @@ class Project:
     title: dict[str, str]
     language: str | None
     dataset: Dataset
-    budget: Epsilon
-    ledger: Path
+    budget: Budget
+    ledger: Path | str
+    anchor: Path | None
+    limits: tuple[Limit, ...]
     releases: tuple[Asked, ...]
     folder: Path
     formats: tuple[Format, ...]
+
+    @property
+    def delta(self) -> str:
+        """The δ at which a loss is told as an ε; ``"0"`` for none."""
+        return told_delta(self.budget)
 
     @property
     def source(self) -> Path:
@@ -123,15 +140,18 @@ def from_values(raw: dict[str, Any], where: Path) -> Project:
         raise refusal(error, raw, where.name) from None
     dataset = _dataset(file, where)
     _check_names(file, where.name)
-    ledger = file.budget.ledger or f"{where.stem}.ledger"
+    budget = declared_budget(file.budget, where.name)
+    anchor = file.budget.anchor
     return Project(
         path=where,
         title=_title(file.title, file.data.name),
         language=file.language,
         dataset=dataset,
-        budget=file.budget.epsilon,
-        ledger=_beside(where, ledger, "budget.ledger"),
-        releases=tuple(_asked(entry, dataset, where.name) for entry in file.releases),
+        budget=budget,
+        ledger=_ledger(file.budget.ledger or f"{where.stem}.ledger", where),
+        anchor=_beside(where, anchor, "budget.anchor") if anchor else None,
+        limits=declared_limits(file.budget.limits, budget, where.name),
+        releases=_releases(file, dataset, budget, where.name),
         folder=_beside(where, file.output.folder, "output.folder"),
         formats=tuple(dict.fromkeys(file.output.formats)),
     )
@@ -142,9 +162,9 @@ def json_schema() -> dict[str, Any]:
     return model.ProjectFile.model_json_schema()
 
 
-def total_cost(releases: tuple[Asked, ...]) -> Epsilon:
-    """Return what the releases cost together."""
-    return reduce(add, (a.plan.cost for a in releases), Epsilon.from_units(0))
+def total_cost(releases: tuple[Asked, ...]) -> Loss:
+    """Return what the releases, of which there is at least one, cost together."""
+    return reduce(add, (a.plan.cost for a in releases))
 
 
 def _dataset(file: model.ProjectFile, where: Path) -> Dataset:
@@ -169,13 +189,15 @@ def _dataset(file: model.ProjectFile, where: Path) -> Dataset:
 def _check_text_options(data: model.DataTable, file: str) -> None:
     with placed(f"{file}: data.encoding"):
         try:
-            codecs.lookup(data.encoding)
+            known = codecs.lookup(data.encoding)._is_text_encoding  # noqa: SLF001  as open() asks
         except (LookupError, ValueError):
+            known = False
+        if not known:
             raise DeclarationError(
                 N_("unknown encoding {name}"),
                 hint=N_('write "utf-8", "gb18030" or "utf-16"'),
                 name=shown(data.encoding),
-            ) from None
+            )
     with placed(f"{file}: data"):
         signs = (data.separator, data.decimal, data.thousands)
         if any(len(s) != 1 for s in signs if s is not None) or len(set(signs)) < 3:  # noqa: PLR2004  three signs
@@ -197,7 +219,23 @@ def _check_names(file: model.ProjectFile, where: str) -> None:
             )
 
 
-def _asked(entry: model.ReleaseTable, dataset: Dataset, file: str) -> Asked:
+def _releases(
+    file: model.ProjectFile, dataset: Dataset, budget: Budget, where: str
+) -> tuple[Asked, ...]:
+    wanted = [
+        Wanted(
+            e.name, _query(e, dataset.schema, where), given(e, budget, where), e.weight
+        )
+        for e in file.releases
+    ]
+    losses = share_out(wanted, budget, file.budget, dataset.schema, where)
+    return tuple(
+        _asked(entry, w.query, loss, dataset, where)
+        for entry, w, loss in zip(file.releases, wanted, losses, strict=True)
+    )
+
+
+def _query(entry: model.ReleaseTable, schema: Schema, file: str) -> Query:
     place = f"{file}: {place_of('releases', entry.name)}"
     query = Query().select(*(s.declared() for s in entry.statistics))
     if entry.group_by:
@@ -206,15 +244,33 @@ def _asked(entry: model.ReleaseTable, dataset: Dataset, file: str) -> Asked:
         with placed(f"{place}.where"):
             query = query.where(parse_filter(entry.where))
     with placed(place):
-        plan = make_plan(query, dataset.schema, entry.epsilon, dataset=dataset.name)
+        check_query(query, schema)
+    return query
+
+
+def _asked(
+    entry: model.ReleaseTable, query: Query, loss: Loss, dataset: Dataset, file: str
+) -> Asked:
+    with placed(f"{file}: {place_of('releases', entry.name)}"):
+        plan = make_plan(query, dataset.schema, loss, dataset=dataset.name)
     return Asked(
         name=entry.name,
         title=_title(entry.title, entry.name),
         query=query,
-        epsilon=entry.epsilon,
+        loss=loss,
         plan=plan,
         confidence=entry.confidence,
+        targets=tuple(
+            None if s.target is None else float(s.target) for s in entry.statistics
+        ),
+        shared=entry.epsilon is None and entry.rho is None,
     )
+
+
+def _ledger(text: str, where: Path) -> Path | str:
+    if text.startswith(("postgresql://", "postgres://")):
+        return text
+    return _beside(where, text, "budget.ledger")
 
 
 def _title(titles: model.Titles | None, default: str) -> dict[str, str]:

@@ -7,24 +7,27 @@ words.
 
 from __future__ import annotations
 
-from decimal import Decimal
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Annotated, Literal, TypeAlias
 
-from pydantic import (
-    BaseModel,
-    ConfigDict,
-    Field,
-    PlainValidator,
-    WithJsonSchema,
-    model_validator,
-)
+from pydantic import Field, model_validator
 
-from sfumato.account import Epsilon
-from sfumato.amount import exact
 from sfumato.declare import query, schema
 from sfumato.declare.unit import Rows
 from sfumato.errors import DeclarationError
-from sfumato.project.place import shown
+from sfumato.project.value import (
+    Delta,
+    Keys,
+    Loss,
+    Number,
+    Numbers,
+    Positive,
+    Ratio,
+    Rho,
+    Share,
+    Strict,
+    Title,
+    Titles,
+)
 from sfumato.words import N_
 
 __all__ = [
@@ -34,6 +37,7 @@ __all__ = [
     "ColumnTable",
     "DataTable",
     "IntegerColumn",
+    "LimitTable",
     "OutputTable",
     "ProjectFile",
     "RealColumn",
@@ -46,115 +50,7 @@ __all__ = [
 KINDS = ("count", "mean", "sum", "histogram")
 
 
-def _number(value: object) -> Decimal | int:
-    if isinstance(value, int | Decimal) and not isinstance(value, bool):
-        return value
-    raise DeclarationError(
-        N_("a number is needed, got {value}"),
-        hint=N_("write it without quotes, such as 250 or 0.1"),
-        value=shown(value),
-    )
-
-
-def _numbers(value: object) -> list[Decimal | int]:
-    return list(map(_number, value if isinstance(value, list) else [value]))
-
-
-def _epsilon(value: object) -> Epsilon:
-    if isinstance(value, str | int | Decimal) and not isinstance(value, bool):
-        return Epsilon(value)
-    raise DeclarationError(
-        N_("epsilon must be a finite number greater than 0, got {value}"),
-        hint=N_('write a decimal such as "0.5"'),
-        value=shown(value),
-    )
-
-
-def _confidence(value: object) -> float:
-    number = exact(value) if isinstance(value, int | Decimal) else None
-    if number is not None and 0 < number < 1:
-        return float(number)
-    raise DeclarationError(
-        N_("confidence must lie between 0 and 1, got {value}"),
-        hint=N_("write 0.95 for intervals that hold 95 times in 100"),
-        value=shown(value),
-    )
-
-
-def _keys(value: object) -> list[Any]:
-    several = value if isinstance(value, list) else [value]
-    for key in several:
-        if not isinstance(key, str | int | Decimal) or isinstance(key, bool):
-            raise DeclarationError(
-                N_("a key is a text or a whole number, got {value}"),
-                hint=N_('write, for example, ["F", "M"] or [0, 1]'),
-                value=shown(key),
-            )
-    return several
-
-
-def _titles(value: object) -> Titles:
-    if isinstance(value, str):
-        return Titles(en=value, zh=value)
-    if isinstance(value, dict):
-        known = {k: v for k, v in value.items() if k in ("en", "zh")}
-        if known and known == value and all(isinstance(v, str) for v in known.values()):
-            return Titles(**{"en": known.get("zh"), "zh": known.get("en"), **known})
-    raise DeclarationError(
-        N_("a title is a text, or one text per language, got {value}"),
-        hint=N_('write title = "…" or title = {{ en = "…", zh = "…" }}'),
-        value=shown(value),
-    )
-
-
-_NUMBER = {"type": "number"}
-_TEXT = {"type": "string"}
-
-
-def _or_list(*kinds: dict[str, Any]) -> dict[str, Any]:
-    one = {"anyOf": list(kinds)} if len(kinds) > 1 else kinds[0]
-    return {"anyOf": [*kinds, {"type": "array", "items": one}]}
-
-
-Number: TypeAlias = Annotated[Any, PlainValidator(_number), WithJsonSchema(_NUMBER)]
-Numbers: TypeAlias = Annotated[
-    Any, PlainValidator(_numbers), WithJsonSchema(_or_list(_NUMBER))
-]
-Keys: TypeAlias = Annotated[
-    Any, PlainValidator(_keys), WithJsonSchema(_or_list(_TEXT, {"type": "integer"}))
-]
-Loss: TypeAlias = Annotated[
-    Any, PlainValidator(_epsilon), WithJsonSchema({"anyOf": [_TEXT, _NUMBER]})
-]
-Share: TypeAlias = Annotated[
-    Any,
-    PlainValidator(_confidence),
-    WithJsonSchema({"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1}),
-]
-_TITLES = {
-    "type": "object",
-    "properties": {"en": _TEXT, "zh": _TEXT},
-    "additionalProperties": False,
-}
-Title: TypeAlias = Annotated[
-    Any, PlainValidator(_titles), WithJsonSchema({"anyOf": [_TEXT, _TITLES]})
-]
-
-
-class _Strict(BaseModel):
-    model_config = ConfigDict(
-        extra="forbid", strict=True, frozen=True, allow_inf_nan=False
-    )
-
-
-class Titles(_Strict):
-    """A text in each language."""
-
-    en: str
-    zh: str
-
-
-class DataTable(_Strict):
+class DataTable(Strict):
     """Where the table is and how it is written."""
 
     source: str = Field(
@@ -174,7 +70,7 @@ class DataTable(_Strict):
     )
 
 
-class UnitTable(_Strict):
+class UnitTable(Strict):
     """Whom the guarantee protects."""
 
     neighbours: Literal["add_remove", "replace_one"] = "add_remove"
@@ -192,18 +88,85 @@ class UnitTable(_Strict):
         return self
 
 
-class BudgetTable(_Strict):
+class LimitTable(Strict):
+    """What one analyst or project may spend of the budget."""
+
+    kind: Literal["analyst", "project"]
+    name: str = Field(min_length=1)
+    epsilon: Loss = Field(default=None, description="Cap, where the budget is in ε")
+    rho: Rho = Field(default=None, description="Cap, where the budget is in ρ")
+
+    @model_validator(mode="after")
+    def _fits(self) -> LimitTable:
+        _one_amount(self.epsilon, self.rho)
+        return self
+
+
+class BudgetTable(Strict):
     """What all releases together may cost."""
 
-    epsilon: Loss = Field(description="The whole budget of the dataset, for ever")
+    epsilon: Loss = Field(
+        default=None, description="The whole budget of the dataset, for ever"
+    )
+    rho: Rho = Field(
+        default=None, description="Instead of epsilon: the whole budget as ρ of zCDP"
+    )
+    delta: Delta = Field(default=None, description="δ beside epsilon, such as 1e-6")
+    gaussian_only: bool = Field(
+        default=False, description="Account exactly for Gaussian noise; no other"
+    )
+    threshold_delta: Delta = Field(
+        default=None, description="Part of δ kept for answers that may fail"
+    )
+    split: Literal["equal", "weighted", "geometric", "optimal"] | None = Field(
+        default=None, description="Shares what is left over among the other releases"
+    )
+    ratio: Ratio = Field(default=None, description="Of split geometric; default 0.8")
+    limits: list[LimitTable] = Field(default_factory=list)
     ledger: str | None = Field(
         default=None,
         min_length=1,
-        description="Path of the ledger; default: the project's name with .ledger",
+        description="Path of the ledger, or postgresql://…; default: the project's "
+        "name with .ledger",
+    )
+    anchor: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Path of the ledger's anchor; default: beside the ledger",
     )
 
+    @model_validator(mode="after")
+    def _fits(self) -> BudgetTable:
+        _one_amount(self.epsilon, self.rho)
+        if self.rho is not None and (self.delta or self.threshold_delta) is not None:
+            raise DeclarationError(
+                N_("delta goes with epsilon, not with rho"),
+                hint=N_("remove it: a budget in rho has no delta"),
+            )
+        if self.threshold_delta is not None and self.delta is None:
+            raise DeclarationError(
+                N_("threshold_delta is a part of delta, which is missing"),
+                hint=N_('write delta = "1e-6" too, or remove threshold_delta'),
+            )
+        if self.ratio is not None and self.split != "geometric":
+            raise DeclarationError(
+                N_("ratio goes with a geometric split only"),
+                hint=N_('write split = "geometric", or remove ratio'),
+            )
+        return self
 
-class _ColumnTable(_Strict):
+
+def _one_amount(epsilon: object, rho: object) -> None:
+    if (epsilon is None) == (rho is None):
+        fact = N_("either epsilon or rho must be given")
+        if epsilon is not None:
+            fact = N_("epsilon and rho are both given")
+        raise DeclarationError(
+            fact, hint=N_('write epsilon = "0.5" or rho = "0.01", one of them')
+        )
+
+
+class _ColumnTable(Strict):
     """A declared column."""
 
     def declared(self) -> schema.Column:
@@ -291,7 +254,7 @@ ColumnTable: TypeAlias = Annotated[
 ]
 
 
-class StatisticTable(_Strict):
+class StatisticTable(Strict):
     """One statistic: exactly one of count, mean, sum and histogram."""
 
     count: Literal[True] | str | None = Field(
@@ -304,6 +267,10 @@ class StatisticTable(_Strict):
         default=None, description="Increasing, public edges"
     )
     weight: Number = Field(default=1, description="Importance when epsilon is split")
+    target: Positive = Field(
+        default=None,
+        description="The error wished, in the figure's unit, for sfumato advise",
+    )
     name: str | None = Field(
         default=None, min_length=1, description="Name of the figure"
     )
@@ -337,12 +304,16 @@ class StatisticTable(_Strict):
         return self
 
 
-class ReleaseTable(_Strict):
+class ReleaseTable(Strict):
     """One release: a question and what it may cost."""
 
     name: str = Field(min_length=1, description="Short name, for --only")
     title: Title | None = Field(default=None, description="Title in the report")
-    epsilon: Loss = Field(description="What this release costs")
+    epsilon: Loss = Field(default=None, description="What this release costs")
+    rho: Rho = Field(default=None, description="What it costs, of a budget in ρ")
+    weight: Positive = Field(
+        default=None, description="Its share where budget.split is weighted or optimal"
+    )
     statistics: list[StatisticTable] = Field(min_length=1)
     group_by: list[str] = Field(
         default_factory=list, description="Category or boolean columns"
@@ -352,8 +323,14 @@ class ReleaseTable(_Strict):
     )
     confidence: Share = Field(default=0.95, description="Of every interval")
 
+    @model_validator(mode="after")
+    def _fits(self) -> ReleaseTable:
+        if self.epsilon is not None and self.rho is not None:
+            _one_amount(self.epsilon, self.rho)
+        return self
 
-class OutputTable(_Strict):
+
+class OutputTable(Strict):
     """What is written, and where."""
 
     folder: str = Field(default="results", min_length=1)
@@ -362,7 +339,7 @@ class OutputTable(_Strict):
     )
 
 
-class ProjectFile(_Strict):
+class ProjectFile(Strict):
     """A sfumato project file."""
 
     title: Title | None = Field(default=None, description="Title of the report")

@@ -51,6 +51,9 @@ _MEND = {
     "too_short": N_("write at least one entry"),
 }
 
+_STATISTIC = N_('write {{ count = true }} or {{ mean = "Age" }}, one per entry')
+_AS_TOML = str.maketrans({"'": '"', "T": "t"})  # 'en' and True are "en" and true
+
 
 def refusal(error: ValidationError, raw: Mapping[str, Any], file: str) -> ProjectError:
     """Return the first finding as an error, with the number of further ones."""
@@ -116,13 +119,16 @@ def _one(item: ErrorDetails, raw: Mapping[str, Any], file: str) -> ProjectError:
             return ProjectError(
                 N_("{place} cannot be {value}"),
                 hint=N_("write {expected}"),
-                expected=item["ctx"]["expected"].replace("'", '"'),
+                expected=item["ctx"]["expected"].translate(_AS_TOML),
                 **facts,
             )
         case kind:
+            mend = _MEND.get(kind, N_("docs/project-file.md shows every entry"))
+            if kind.startswith("model_") and "statistics" in keys:
+                mend = _STATISTIC
             return ProjectError(
                 _WANTED.get(kind, N_("{place} cannot be {value}")),
-                hint=_MEND.get(kind, N_("docs/project-file.md shows every entry")),
+                hint=mend,
                 **facts,
             )
 
@@ -156,7 +162,7 @@ def _unknown(
     return ProjectError(N_("{place} is unknown"), hint=hint, place=place, near=near)
 
 
-def _table(loc: tuple[int | str, ...]) -> type[BaseModel]:
+def _table(loc: tuple[int | str, ...]) -> type[BaseModel]:  # noqa: PLR0911  one per table
     """Return the model that the last key of a path was looked for in."""
     match loc:
         case (_,):
@@ -165,6 +171,8 @@ def _table(loc: tuple[int | str, ...]) -> type[BaseModel]:
             return _COLUMNS[str(tag)]
         case ("releases", _, "statistics", *_):
             return model.StatisticTable
+        case ("budget", "limits", *_):
+            return model.LimitTable
         case ("releases", *_):
             return model.ReleaseTable
         case (table, *_):

@@ -2,46 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import final
 
-from sfumato.account import Epsilon, Loss
-from sfumato.errors import BudgetExceededError
-from sfumato.ledger import Ledger
-from sfumato.project.load import Asked, Project, total_cost
+from sfumato.account import Loss
+from sfumato.project.load import Asked, Project
+from sfumato.project.standing import Standing, afford
+from sfumato.project.unfinished import Request, State
 from sfumato.release import OwnerComparison, Release
 from sfumato.session import Session, SessionPlan
-from sfumato.words import N_
 
-__all__ = ["Run", "afford", "budget_left"]
-
-
-def budget_left(project: Project) -> Epsilon:
-    """Return what the ledger has left; all of it when there is no ledger file yet.
-
-    Raises:
-        LedgerError: The ledger cannot be used.
-    """
-    if not project.ledger.exists():
-        return project.budget
-    ledger = Ledger(project.ledger, dataset=project.dataset.name, cap=project.budget)
-    return ledger.left
+__all__ = ["Run", "due"]
 
 
-def afford(releases: tuple[Asked, ...], left: Loss) -> None:
-    """Refuse releases that cost more together than is left.
-
-    Raises:
-        BudgetExceededError: With both amounts. Nothing was spent.
-    """
-    cost = total_cost(releases)
-    if not cost.fits(left):  # type: ignore[arg-type]
-        raise BudgetExceededError(
-            N_("the releases cost epsilon {cost} together, {left} is left"),
-            hint=N_("lower their epsilon, or make only some of them: --only NAME"),
-            cost=cost,
-            left=left,
-        )
+def due(requests: Sequence[Request]) -> tuple[Asked, ...]:
+    """Return the releases that a run must still pay for."""
+    return tuple(r.asked for r in requests if r.state is not State.ANSWERED)
 
 
 @final
@@ -50,7 +26,7 @@ class Run:
 
     Args:
         project: The project.
-        releases: Those to make; see `Project.chosen`.
+        requests: The releases to make, each with the key to ask it under.
         lang: Language of their titles.
         in_memory: Keep the budget in memory: for a public table only.
 
@@ -63,7 +39,7 @@ class Run:
     def __init__(
         self,
         project: Project,
-        releases: tuple[Asked, ...],
+        requests: tuple[Request, ...],
         *,
         lang: str,
         in_memory: bool = False,
@@ -73,9 +49,11 @@ class Run:
             project.dataset,
             project.budget,
             ledger=None if in_memory else project.ledger,
+            limits=project.limits,
+            anchor=None if in_memory else project.anchor,
         )
-        afford(releases, self._session.left)
-        self._releases, self._lang = releases, lang
+        afford(due(requests), Standing(self._session.left))
+        self._requests, self._lang = requests, lang
 
     @property
     def left(self) -> Loss:
@@ -83,22 +61,27 @@ class Run:
         return self._session.left
 
     def releases(self) -> Iterator[Release]:
-        """Debit and release, one by one.
+        """Debit and release, one by one; what was answered before is free.
 
         Raises:
             BudgetExceededError: Another process was quicker. Earlier releases stand.
+            LedgerError: The ledger cannot be written. Earlier releases stand.
             EngineError: The engine failed; this debit and earlier releases stand.
         """
-        for asked in self._releases:
-            title = asked.title[self._lang]
-            yield self._plan(asked).release(title=title, confidence=asked.confidence)
+        for request in self._requests:
+            asked = request.asked
+            yield self._plan(asked).release(
+                title=asked.title[self._lang],
+                confidence=asked.confidence,
+                request_key=request.key,
+            )
 
     def comparisons(self, made: list[Release]) -> list[OwnerComparison]:
         """Set the true figures beside the released ones: for the owner's eyes only."""
         return [
-            self._plan(asked).compare_for_owner(release)
-            for asked, release in zip(self._releases, made, strict=False)
+            self._plan(request.asked).compare_for_owner(release)
+            for request, release in zip(self._requests, made, strict=False)
         ]
 
     def _plan(self, asked: Asked) -> SessionPlan:
-        return self._session.ask(asked.query).plan(asked.epsilon)
+        return self._session.ask(asked.query).plan(asked.loss)

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
+from fractions import Fraction
 from math import isfinite
 from typing import Any, NoReturn, TypeVar, get_args
 
+from sfumato.account import Measure
+from sfumato.account.loss import ATTO
 from sfumato.amount import exact
 from sfumato.errors import ArgumentError
+from sfumato.release.loss import FAILING
 from sfumato.release.record import (
     SCHEMA_VERSION,
     Claim,
@@ -127,10 +131,25 @@ def _is_amount(value: Any, where: str) -> str:
     return str(value)
 
 
+def _is_delta(value: Any, where: str) -> str:
+    delta = exact(_is_amount(value, where)) or Fraction(0)
+    if delta >= 1 or ATTO % delta.denominator:
+        raise _wrong(N_("{where} must lie in [0, 1), in steps of 1e-18"), where)
+    return str(value)
+
+
 def _is_loss(value: Any, where: str) -> str:
     """Read a loss: a number, or a number and a δ: ``0.1 + delta 0.000001``."""
-    for part in _is_text(value, where).split(" + delta "):
-        _is_amount(part, where)
+    amount, joined, delta = _is_text(value, where).partition(FAILING)
+    _is_amount(amount, where)
+    if joined:
+        _is_delta(delta, where)
+    return str(value)
+
+
+def _is_measure(value: Any, where: str) -> str:
+    if value not in get_args(Measure):
+        raise _wrong(N_("{where} is not a currency that this sfumato knows"), where)
     return str(value)
 
 
@@ -194,6 +213,21 @@ def _make_figure(interval: tuple[float, float], **fields: Any) -> Figure:
     return Figure(low=interval[0], high=interval[1], **fields)
 
 
+def _make_claim(**fields: Any) -> Claim:
+    """Refuse a claim in pure ε that tells another ε, or a δ; only ρ converts."""
+    claim = Claim(**fields)
+    paid = claim.receipt
+    losses = (claim.loss, paid.cost, paid.spent, paid.cap)
+    if claim.measure != "zcdp" and any(FAILING in loss for loss in losses):
+        raise _wrong(N_("{where} has no part delta in this currency"), "claim.loss")
+    if claim.measure == "epsilon":
+        if claim.epsilon != claim.loss:
+            raise _wrong(N_("{where} must be the loss itself"), "claim.epsilon")
+        if exact(claim.delta):
+            raise _wrong(N_("{where} must be 0 in this currency"), "claim.delta")
+    return claim
+
+
 def _make_release(schema_version: int, **fields: Any) -> Release:
     if schema_version != SCHEMA_VERSION:
         raise _wrong(N_("{where} is not a known version"), "schema_version")
@@ -241,12 +275,12 @@ _receipt = _record(
 )
 
 _claim = _record(
-    Claim,
+    _make_claim,
     {
-        "measure": _is_text,
+        "measure": _is_measure,
         "loss": _is_loss,
         "epsilon": _or_none(_is_amount),
-        "delta": _is_amount,
+        "delta": _is_delta,
         "unit": _is_text,
         "neighbours": _is_text,
         "size": _or_none(_is_whole),

@@ -12,6 +12,8 @@ if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
+    from sfumato.account import Measure
+
 __all__ = ["Claim", "Figure", "Group", "Measurement", "Noise", "Receipt", "Release"]
 
 Group: TypeAlias = "Mapping[str, str | int | bool]"
@@ -90,16 +92,6 @@ class Figure:
         """The interval (low, high) at the release's confidence."""
         return (self.low, self.high)
 
-    @property
-    def label(self) -> str:
-        """The figure's place in words: its group and bin, such as ``Outcome=1``."""
-        parts = [f"{k}={v}" for k, v in self.group.items()]
-        if isinstance(self.bin, tuple):
-            parts.append(f"[{self.bin[0]:g}, {self.bin[1]:g})")
-        elif self.bin is not None:
-            parts.append(f"{self.column}={self.bin}")
-        return ", ".join(parts)
-
 
 @final
 @dataclass(frozen=True, slots=True)
@@ -130,7 +122,7 @@ class Receipt:
 @final
 @dataclass(frozen=True, slots=True)
 class Claim:
-    """What is promised, in full: nothing prints ε without these terms.
+    """What is promised, in full: nothing prints ε or ρ without these terms.
 
     Attributes:
         measure: Currency of the budget: ``"epsilon"`` (pure ε), ``"zcdp"`` (ρ) or
@@ -145,7 +137,7 @@ class Claim:
         private: False only for releases made with a test seed: NOT PRIVATE.
     """
 
-    measure: str
+    measure: Measure
     loss: str
     epsilon: str | None
     delta: str

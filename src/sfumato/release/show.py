@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from sfumato.release.promise import promise
 from sfumato.release.record import Figure, Release
 from sfumato.release.text import columns, pad, visible
 from sfumato.release.wording import (
@@ -15,7 +16,6 @@ from sfumato.release.wording import (
     name_words,
     number_words,
     place_words,
-    promise,
     range_words,
     scale_unit,
 )

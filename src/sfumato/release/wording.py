@@ -1,4 +1,4 @@
-"""Figures and promises in words: the one wording for terminal, notebook and page."""
+"""Figures and terms in words: the one wording for terminal, notebook and page."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from sfumato.words import N_
 
 __all__ = ["NOT_PRIVATE", "Say", "bin_words", "confidence_words", "exact_words",
            "group_words", "last_bins", "law_words", "name_words", "neighbour_words", "number_words",
-           "place_words", "promise", "range_words", "scale_unit", "unit_words", "value_words"]  # fmt: skip
+           "place_words", "range_words", "scale_unit", "unit_words", "value_words"]  # fmt: skip
 
 Say = Callable[..., str]
 
@@ -158,10 +158,14 @@ def confidence_words(confidence: float) -> str:
     """Return a confidence as a percentage.
 
     Examples:
-        >>> confidence_words(0.95), confidence_words(0.999)
-        ('95%', '99.9%')
+        >>> confidence_words(0.95), confidence_words(0.999), confidence_words(1 - 1e-9)
+        ('95%', '99.9%', '99.9999999%')
     """
-    return f"{100 * confidence:.6g}%"
+    words = f"{100 * confidence:.6g}%"
+    # No interval is sure, so none is rounded up to it.
+    return (
+        words if words != "100%" else f"{(100 * Decimal(str(confidence))).normalize()}%"
+    )
 
 
 def law_words(noise: Noise, say: Say) -> str:
@@ -180,27 +184,3 @@ def neighbour_words(claim: Claim, say: Say) -> str:
     """Return the neighbour relation in words."""
     known = _NEIGHBOURS.get(claim.neighbours)
     return say(known, size=claim.size) if known else visible(claim.neighbours)
-
-
-def promise(claim: Claim, say: Say) -> str:
-    """Return what is promised, in full: ε is never printed without these terms.
-
-    Examples:
-        >>> from sfumato.release.record import Receipt
-        >>> from sfumato.words import speaker
-        >>> paid = Receipt("pima", 1, "0.5", "0.5", "1", "ab", "2025-01-01T00:00:00Z")
-        >>> promise(Claim("0.5", "0", "row", "add_remove", None, paid), speaker("en"))
-        'ε = 0.5, δ = 0; protected unit: one row; neighbours: add or remove one row'
-    """
-    terms = say(
-        N_(
-            "ε = {epsilon}, δ = {delta}; protected unit: {unit}; neighbours: {neighbours}"
-        ),
-        epsilon=claim.epsilon or claim.loss,
-        delta=claim.delta,
-        unit=unit_words(claim, say),
-        neighbours=neighbour_words(claim, say),
-    )
-    if claim.private:
-        return terms
-    return say(N_("NOT PRIVATE; with real noise it would be: {terms}"), terms=terms)

@@ -4,37 +4,62 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, exp, expm1, sqrt
 
-from sfumato.account import PICO, Epsilon, odds
+from sfumato.account import GDP, ZCDP, Epsilon, Loss, Odds, odds
+from sfumato.account.loss import ATTO, decimal_text
 from sfumato.account.meaning import upper_percent
 from sfumato.amount import exact
-from sfumato.release.record import Noise, Receipt
+from sfumato.release.loss import brief, failing, read, symbol
+from sfumato.release.record import Claim
 
-__all__ = ["Budget", "Risk", "budget", "deviation", "risk", "scale_words"]
+__all__ = ["Budget", "Risk", "Risks", "budget", "risks"]
 
-_THOUSAND = 1000
+_DELTA = Fraction(1, 10**6)  # where neither budget nor claim names one
 
 
 @dataclass(frozen=True, slots=True)
 class Risk:
-    """An attacker's best chances after releases that cost `epsilon` together.
+    """An attacker's best chances after releases that cost `loss` together.
 
     Attributes:
-        epsilon: The loss, exact decimal text.
+        loss: The loss in the budget's currency, briefly.
+        epsilon: The ε that holds at the table's δ; the loss itself when it is pure.
         of_100: Of 100 guesses whether a row was used, how many the best attacker gets
             right; without the release 50.
+        power: How often the best test detects the row if it is wrong for 5 % of those
+            without it; without the release 5 %.
         beliefs: A belief beforehand and the highest belief afterwards.
     """
 
+    loss: str
     epsilon: str
     of_100: int
+    power: str
     beliefs: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True, slots=True)
+class Risks:
+    """The chances after this release, all so far, and the whole budget.
+
+    Attributes:
+        this: This release.
+        total: All that is spent after it.
+        cap: The whole budget.
+        delta: The δ at which ε and beliefs are told; ``"0"`` when they hold for sure.
+        named: Whether the budget names that δ; else it was chosen here.
+    """
+
+    this: Risk
+    total: Risk
+    cap: Risk
+    delta: str = "0"
+    named: bool = True
+
+
+@dataclass(frozen=True, slots=True)
 class Budget:
-    """A budget in exact decimal text, and its parts as percentages of the whole."""
+    """A budget in brief amounts with their letter, and shares in per cent of it."""
 
     cap: str
     before: str
@@ -44,68 +69,76 @@ class Budget:
     cost_share: float
 
 
-def risk(epsilon: str) -> Risk:
-    """Explain a loss, given as exact decimal text, in odds.
+def risks(claim: Claim) -> Risks:
+    """Explain a claim and its budget in odds.
 
-    Examples:
-        >>> risk("0.5").of_100, risk("0.5").beliefs[0], risk("0").of_100
-        (62, ('1%', '1.64%'), 50)
+    ε and beliefs of a ρ are told at one δ for all three rows: the claim's, or 1e-6
+    where there is none. Guesses and power of a ρ need no δ: they are the least over
+    all (ε, δ) that it implies.
     """
-    meaning = odds(Epsilon.from_units(_units(epsilon)))
+    paid = claim.receipt
+    this, total, cap = (
+        read(claim.measure, text) for text in (claim.loss, paid.spent, paid.cap)
+    )
+    if claim.measure == "epsilon":
+        return Risks(_risk(this), _risk(total), _risk(cap))
+    inside = max(map(failing, (this, total, cap)))
+    delta = exact(claim.delta) or Fraction(0)
+    named = delta > inside
+    told = delta if named else inside + min(_DELTA, (1 - inside) / 2)
+    shown = decimal_text(int(told * ATTO), 18)
+    return Risks(_risk(this, told), _risk(total, told), _risk(cap, told), shown, named)
+
+
+def _risk(loss: Loss, told: Fraction = Fraction(0)) -> Risk:
+    known = _odds(loss, told)
     beliefs = (
-        (f"{upper_percent(a)}%", f"{upper_percent(b)}%") for a, b in meaning.certainty
+        (f"{upper_percent(a)}%", f"{upper_percent(b)}%") for a, b in known.certainty
     )
-    return Risk(epsilon, meaning.of_100_with, tuple(beliefs))
+    return Risk(
+        str(loss) if isinstance(loss, Epsilon) else brief(loss),
+        brief(known.epsilon),
+        known.of_100_with,
+        f"{upper_percent(known.power)}%",
+        tuple(beliefs),
+    )
 
 
-def _units(amount: str) -> int:
-    return ceil((exact(amount) or 0) * PICO)
+def _odds(loss: Loss, told: Fraction) -> Odds:
+    if isinstance(loss, Epsilon):
+        return odds(loss)
+    # `odds` adds the δ inside the loss to the one that it is given
+    return odds(loss, delta=told - failing(loss))
 
 
-def budget(receipt: Receipt) -> Budget:
+def budget(claim: Claim) -> Budget:
     """Return what was spent before this release, for it, and what is left."""
-    cap, spent, cost = map(_units, (receipt.cap, receipt.spent, receipt.cost))
-    whole = max(cap, spent, 1)
-    before, left = (
-        str(Epsilon.from_units(n)) for n in (spent - cost, max(cap - spent, 0))
+    receipt, letter = claim.receipt, symbol(claim.measure)
+    cap, spent, cost = (
+        read(claim.measure, text) for text in (receipt.cap, receipt.spent, receipt.cost)
     )
+    whole = max(cap.units, spent.units, 1)
+    before = max(spent.units - cost.units, 0)
     return Budget(
-        receipt.cap,
-        before,
-        receipt.cost,
-        left,
-        round(100 * (spent - cost) / whole, 2),
-        round(100 * cost / whole, 2),
+        brief(cap),
+        f"{letter} = {_brief(spent, cost)}",
+        f"{letter} = {brief(cost)}",
+        f"{letter} = {_brief(cap, spent, down=True)}",
+        round(100 * before / whole, 2),
+        round(100 * cost.units / whole, 2),
     )
 
 
-def deviation(noise: Noise) -> str:
-    """Return the standard deviation of a noise term in the figure's unit, briefly.
-
-    Two-sided geometric noise of scale s has variance ``2a / (1 - a)²``, a = exp(-1/s);
-    joint noise of d measurements ``(d + 1)(d + 2)/3 · s²``.
-    """
-    scale = float(exact(noise.scale) or 0)
-    if scale <= 0:
-        return "0"
-    if noise.law == "k_norm":
-        size = noise.step * scale * sqrt((noise.joint + 1) * (noise.joint + 2) / 3)
-    else:
-        a, rest = exp(-1 / scale), -expm1(-1 / scale)
-        size = noise.step * sqrt(2 * a) / rest
-    return f"{size:.3g}" if size < _THOUSAND else f"{size:,.0f}"
-
-
-def scale_words(noise: Noise) -> str:
-    """Return the scale as it is, with a decimal beside a fraction.
-
-    Examples:
-        >>> scale_words(Noise("geometric", "4", 1.0, "0.25"))
-        '4'
-        >>> scale_words(Noise("geometric", "1000/3", 1.0, "0.3"))
-        '1000/3 ≈ 333.3'
-    """
-    value = exact(noise.scale)
-    if "/" not in noise.scale or value is None:
-        return noise.scale
-    return f"{noise.scale} ≈ {float(Fraction(value)):.4g}"
+def _brief(whole: Loss, part: Loss, *, down: bool = False) -> str:
+    """Return `whole` less `part`, and nothing below 0."""
+    units = max(whole.units - part.units, 0)
+    match whole:
+        case ZCDP():
+            delta = whole.delta_units - (
+                part.delta_units if isinstance(part, ZCDP) else 0
+            )
+            return brief(ZCDP.from_units(units, max(delta, 0)), down=down)
+        case GDP():
+            return brief(GDP.from_units(units), down=down)
+        case Epsilon():
+            return brief(Epsilon.from_units(units), down=down)

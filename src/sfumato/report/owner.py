@@ -8,13 +8,13 @@ from functools import partial
 from typing import Any
 
 from sfumato.release.owner import OWNER_ONLY, OwnerComparison, OwnerRow
+from sfumato.release.promise import promise
 from sfumato.release.text import visible
 from sfumato.release.wording import (
     Say,
     confidence_words,
     name_words,
     place_words,
-    promise,
     value_words,
 )
 from sfumato.report.frame import Heads, Mark

@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sfumato.release.promise import promise
 from sfumato.release.record import Release
 from sfumato.release.text import visible
-from sfumato.release.wording import NOT_PRIVATE, promise
+from sfumato.release.wording import NOT_PRIVATE
 from sfumato.report.canvas import settings
 from sfumato.report.frame import GAP, MUTED_SMALL, SIZE, Sheet
 from sfumato.report.palette import PAPER, TRUTH

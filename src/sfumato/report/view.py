@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sfumato.release.record import Figure, Measurement, Noise, Release
+from sfumato.release.loss import amount_words, symbol
+from sfumato.release.promise import loss_words, promise
+from sfumato.release.record import Figure, Measurement, Release
 from sfumato.release.text import visible
 from sfumato.release.wording import (
     Say,
@@ -16,15 +18,29 @@ from sfumato.release.wording import (
     neighbour_words,
     number_words,
     place_words,
-    promise,
     range_words,
     scale_unit,
     unit_words,
 )
 from sfumato.report.canvas import settings, to_svg
-from sfumato.report.cost import Budget, Risk, budget, deviation, risk, scale_words
+from sfumato.report.cost import Budget, Risks, budget, risks
 from sfumato.report.frame import Sheet
+from sfumato.report.noise import (
+    all_gaussian,
+    deviation,
+    method,
+    noise_words,
+    scale_words,
+)
 from sfumato.report.pictures import Pair, Picture, pictures, signed
+from sfumato.report.terms import (
+    Other,
+    budget_words,
+    guarantee,
+    many_rows,
+    others,
+    scenarios,
+)
 from sfumato.words import N_
 
 __all__ = [
@@ -84,7 +100,7 @@ class Step:
     step: str
     scale: str
     deviation: str
-    epsilon: str
+    loss: str
     values: tuple[int, ...]
     more: int
 
@@ -104,20 +120,28 @@ class View:
     unit: str
     neighbours: str
     relation: str
-    epsilon: str
-    delta: str
-    risk: Risk
-    total: Risk
-    cap: Risk
+    letter: str
+    loss: str
+    risks: Risks
+    many_rows: str
+    others: tuple[Other, ...]
+    scenarios: tuple[str, ...]
     budget: Budget
+    budget_words: tuple[str, ...]
+    guarantee: tuple[str, ...]
+    method: tuple[str, ...]
+    gaussian: bool
     steps: tuple[Step, ...]
     receipt: tuple[tuple[str, str], ...]
+    entry: str
     citation: str
 
 
 def view(release: Release, say: Say) -> View:
     """Put a release into words."""
-    claim, receipt = release.claim, release.claim.receipt
+    claim, measured = release.claim, release.measurements
+    chances = risks(claim)
+    terms = {"unit": unit_words(claim, say), "neighbours": neighbour_words(claim, say)}
     title = visible(release.title or release.question) or say(N_("Release"))
     pairs: list[Pair] = [(figure, None) for figure in release.figures]
     return View(
@@ -129,17 +153,22 @@ def view(release: Release, say: Say) -> View:
         drawings=tuple(draw(p, say) for p in pictures(pairs, release.confidence, say)),
         blocks=blocks(lines(release.figures, say)),
         promise=promise(claim, say),
-        unit=unit_words(claim, say),
-        neighbours=neighbour_words(claim, say),
+        **terms,
         relation=claim.neighbours,
-        epsilon=claim.epsilon or claim.loss,
-        delta=claim.delta,
-        risk=risk(claim.epsilon or claim.loss),
-        total=risk(receipt.spent),
-        cap=risk(receipt.cap),
-        budget=budget(receipt),
-        steps=_steps(release.measurements, say),
+        letter=symbol(claim.measure),
+        loss=loss_words(claim, say),
+        risks=chances,
+        many_rows=many_rows(claim, say),
+        others=others(say),
+        scenarios=scenarios(say),
+        budget=budget(claim),
+        budget_words=budget_words(claim, chances, terms, say),
+        guarantee=guarantee(claim, say),
+        method=method(measured, say),
+        gaussian=all_gaussian(measured),
+        steps=_steps(measured, say),
         receipt=_receipt(release, say),
+        entry=claim.receipt.head,
         citation=_citation(release, title, say),
     )
 
@@ -167,19 +196,7 @@ def _line(figure: Figure, say: Say, *, last: bool = False) -> Line:
         signed(number_words(figure)[0]),
         signed(range_words(figure, say)),
         scale_unit(figure),
-        _noise_words(figure.noise, say),
-    )
-
-
-def _noise_words(terms: Sequence[Noise], say: Say) -> str:
-    """Return laws and scales; terms of one law share its name."""
-    by_law: dict[str, list[str]] = {}
-    for term in terms:
-        step = "" if term.step == 1 else f" × {term.step:g}"
-        by_law.setdefault(law_words(term, say), []).append(scale_words(term) + step)
-    return "; ".join(
-        say(N_("{law}, scale {scale}"), law=law, scale=say(N_(" and ")).join(scales))
-        for law, scales in by_law.items()
+        noise_words(figure.noise, say),
     )
 
 
@@ -214,7 +231,7 @@ def _steps(measurements: Sequence[Measurement], say: Say) -> tuple[Step, ...]:
             f"{noise.step:g}",
             scale_words(noise),
             deviation(noise),
-            noise.loss,
+            amount_words(noise.loss),
             shown,
             len(measured.values) - len(shown),
         )
@@ -223,16 +240,22 @@ def _steps(measurements: Sequence[Measurement], say: Say) -> tuple[Step, ...]:
 
 
 def _receipt(release: Release, say: Say) -> tuple[tuple[str, str], ...]:
-    receipt = release.claim.receipt
-    return (
+    receipt, letter = release.claim.receipt, symbol(release.claim.measure)
+    paid, spent, cap = (
+        f"{letter} = {amount_words(text)}"
+        for text in (receipt.cost, receipt.spent, receipt.cap)
+    )
+    lines = (
         (say(N_("dataset")), visible(receipt.dataset)),
         (say(N_("debit number")), str(receipt.sequence)),
         (say(N_("time of the debit (UTC)")), visible(receipt.time)),
-        (say(N_("paid")), f"ε = {receipt.cost}"),
-        (say(N_("spent after it")), f"ε = {receipt.spent}"),
-        (say(N_("budget")), f"ε = {receipt.cap}"),
+        (say(N_("paid")), paid),
+        (say(N_("spent after it")), spent),
+        (say(N_("budget")), cap),
         (say(N_("plan (SHA-256)")), visible(receipt.plan)),
+        (say(N_("entry in the ledger (SHA-256)")), visible(receipt.head)),
     )
+    return tuple((name, value) for name, value in lines if value)
 
 
 def _citation(release: Release, title: str, say: Say) -> str:

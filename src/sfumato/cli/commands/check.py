@@ -7,17 +7,17 @@ from typing import Any
 
 import click
 
-from sfumato.account import Epsilon
 from sfumato.cli.command import Command
 from sfumato.cli.declared import column_words
 from sfumato.cli.meaning import unit_words
+from sfumato.cli.money import loss_data, loss_words, standing_data, standing_words
 from sfumato.cli.options import as_json, echo_json, project_argument
 from sfumato.cli.owner import inspected, owner_data, owner_lines
 from sfumato.cli.table import table
 from sfumato.cli.tongue import say, tongue
 from sfumato.project import Project, json_schema, load, total_cost
-from sfumato.project.run import afford, budget_left
 from sfumato.project.source import check_source
+from sfumato.project.standing import Standing, afford, standing
 from sfumato.words import N_
 
 __all__ = ["command"]
@@ -35,7 +35,7 @@ def _check(
         )
     declared = load(project)
     check_source(declared)
-    left = budget_left(declared)
+    left = standing(declared)
     afford(declared.releases, left)
     columns = inspected(declared) if owner else ()
     if as_json:
@@ -47,10 +47,12 @@ def _check(
         click.echo("\n".join(["", *owner_lines(columns)]))
 
 
-def _words(project: Project, left: Epsilon) -> list[str]:
+def _words(project: Project, left: Standing) -> list[str]:
     schema = project.dataset.schema
     columns = [[name, column_words(column)] for name, column in schema.columns]
-    releases = [[a.name, str(a.plan.cost), str(a.plan.query)] for a in project.releases]
+    releases = [
+        [a.name, loss_words(a.plan.cost), str(a.plan.query)] for a in project.releases
+    ]
     return [
         say(N_("{file} is in order: {title}"), file=project.path.name,
             title=project.title[tongue()]),
@@ -60,30 +62,25 @@ def _words(project: Project, left: Epsilon) -> list[str]:
         *table([say(N_("column")), say(N_("declaration"))], columns),
         "",
         say(N_("Releases:")),
-        *table([say(N_("name")), "ε", say(N_("question"))], releases, right=(1,)),
+        *table([say(N_("name")), say(N_("cost")), say(N_("question"))], releases),
         "",
-        say(
-            N_("together ε {cost}; left ε {left} of {budget}"),
-            cost=total_cost(project.releases),
-            left=left,
-            budget=project.budget,
-        ),
+        say(N_("together {cost}"), cost=loss_words(total_cost(project.releases))),
+        *standing_words(project.budget, left),
         say(N_("Next: sfumato plan {file}"), file=project.path),
     ]  # fmt: skip
 
 
-def _data(project: Project, left: Epsilon) -> dict[str, Any]:
+def _data(project: Project, left: Standing) -> dict[str, Any]:
     return {
         "ok": True,
         "project": str(project.path),
         "dataset": project.dataset.name,
         "columns": list(project.dataset.schema),
         "releases": [
-            {"name": a.name, "epsilon": str(a.plan.cost)} for a in project.releases
+            {"name": a.name, **loss_data(a.plan.cost, project.delta)}
+            for a in project.releases
         ],
-        "cost": str(total_cost(project.releases)),
-        "budget": str(project.budget),
-        "left": str(left),
+        **standing_data(project, left),
     }
 
 

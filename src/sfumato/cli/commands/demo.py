@@ -10,7 +10,7 @@ from sfumato.cli.options import out
 from sfumato.cli.shown import show
 from sfumato.cli.tongue import tongue
 from sfumato.demo import is_demo_folder, project_file
-from sfumato.project import load, total_cost
+from sfumato.project import load
 from sfumato.project.outputs import Outputs
 from sfumato.words import N_
 
@@ -28,8 +28,8 @@ def _demo(*, out: Path | None) -> None:
         manner = Manner(
             lang=tongue(), ask=False, force=is_demo_folder(folder), in_memory=True
         )
-        _, made = carry_out(project, project.releases, outputs, manner)
-        show(made, outputs, cost=total_cost(project.releases), left=None)
+        done = carry_out(project, project.releases, outputs, manner)
+        show(done, outputs, delta=project.delta, whole=True)
 
 
 command = Command(

@@ -47,7 +47,8 @@ def _init(
         click.echo(_warning(), err=True)
         observed = observe(table, encoding=encoding, separator=sign)
     draft = Draft(_relative(table, target), names, encoding, sign, observed)
-    _save(target, write_draft(draft, speaker(tongue())))
+    text = write_draft(draft, speaker(tongue()))
+    _save(target, text, mode=0o600 if read_values else 0o666)
     click.echo(say(N_("written: {path}"), path=target))
     click.echo(
         say(
@@ -57,9 +58,9 @@ def _init(
     )
 
 
-def _save(target: Path, text: str) -> None:
+def _save(target: Path, text: str, *, mode: int) -> None:
     try:
-        write(target, text)
+        write(target, text, mode=mode)
     except (OSError, ValueError) as error:
         raise ProjectError(
             N_("{path} cannot be written: {reason}"),

@@ -7,48 +7,65 @@ from typing import Any
 
 import click
 
-from sfumato.account import Epsilon, KNorm
+from sfumato.account import Gaussian, KNorm
 from sfumato.cli.command import Command
+from sfumato.cli.figures import figure_names, figure_units
 from sfumato.cli.meaning import unit_words
+from sfumato.cli.money import (
+    loss_data,
+    loss_words,
+    standing_data,
+    standing_words,
+    symbol,
+)
 from sfumato.cli.options import Whole, as_json, echo_json, project_argument
 from sfumato.cli.table import number, table
 from sfumato.cli.tongue import say, tongue
+from sfumato.errors import BudgetExceededError
 from sfumato.plan import Expected, Part, Plan, Step, bound, expected_errors
 from sfumato.project import Asked, Project, load, total_cost
-from sfumato.project.run import budget_left
-from sfumato.release import Figure
-from sfumato.release.wording import name_words
+from sfumato.project.standing import Standing, afford, standing
 from sfumato.words import N_
 
 __all__ = ["command"]
 
 _ROWS = 1000
+_DISCRETE = N_("discrete Gaussian")
+_GAUSSIAN = N_("Gaussian, rounded to whole numbers")
 
 
 def _plan(project: Path, *, rows: int, as_json: bool) -> None:
     asked = load(project)
-    left = budget_left(asked)
+    left = standing(asked)
     if as_json:
         echo_json(_data(asked, left, rows))
     else:
         click.echo("\n".join(_words(asked, left, rows)))
 
 
-def _words(project: Project, left: Epsilon, rows: int) -> list[str]:
+def _words(project: Project, left: Standing, rows: int) -> list[str]:
     size = project.dataset.schema.unit.size
     lines = [
         project.title[tongue()],
         unit_words(project.dataset.schema.unit),
-        say(N_("budget ε {budget}, left {left}"), budget=project.budget, left=left),
+        *standing_words(project.budget, left),
         say(N_("errors of means are expected for {rows} rows"), rows=size or rows),
     ]
     for release in project.releases:
         lines += ["", *_release(release, rows)]
     cost = total_cost(project.releases)
-    lines += ["", say(N_("all releases together cost ε {cost}"), cost=cost)]
-    if cost > left:
+    lines += ["", say(N_("all releases together cost {cost}"), cost=loss_words(cost))]
+    if not _affords(project, left):
         lines.append(say(N_("That is more than is left: run will refuse.")))
     return lines
+
+
+def _affords(project: Project, left: Standing) -> bool:
+    try:
+        afford(project.releases, left)
+    except BudgetExceededError:
+        return False
+    return True
 
 
 def _release(asked: Asked, rows: int) -> list[str]:
@@ -64,27 +81,16 @@ def _release(asked: Asked, rows: int) -> list[str]:
     body = [
         [name, str(cells), number(e.mean_absolute), number(e.error), unit]
         for name, e, cells, unit in zip(
-            _names(plan), found, _cells(plan), _units(plan), strict=True
+            figure_names(plan), found, _cells(plan), figure_units(plan), strict=True
         )
     ]
     return [
-        f"{asked.title[tongue()]} [{asked.name}]: ε {plan.cost}",
+        f"{asked.title[tongue()]} [{asked.name}]: {loss_words(plan.cost)}",
         f"  {plan.query}",
         "",
         *table(heads, body, right=(1, 2, 3)),
         "",
         *_noise(plan),
-    ]
-
-
-def _names(plan: Plan) -> list[str]:
-    """Name the figures as a release will."""
-    return [
-        name_words(
-            Figure(s.name, type(s).__name__.lower(), s.column, {}, 0, 0, 0),  # type: ignore[arg-type]
-            say,
-        )
-        for s in plan.query.statistics
     ]
 
 
@@ -100,15 +106,6 @@ def _cells(plan: Plan) -> list[int]:
     return found
 
 
-def _units(plan: Plan) -> list[str]:
-    return [
-        getattr(plan.schema[s.column], "unit", "")
-        if s.column and type(s).__name__ in ("Mean", "Sum")
-        else say(N_("rows"))
-        for s in plan.query.statistics
-    ]
-
-
 def _noise(plan: Plan) -> list[str]:
     """Return a table of what is measured and with which noise."""
     heads = [
@@ -116,7 +113,7 @@ def _noise(plan: Plan) -> list[str]:
         say(N_("largest change by one row")),
         say(N_("average noise")),
         say(N_("law of the noise")),
-        "ε",
+        symbol(plan.measure),
     ]
     rows = [
         [
@@ -124,7 +121,7 @@ def _noise(plan: Plan) -> list[str]:
             number(bound(part.aggregate)),
             number(plan.noise_of(i).mean_absolute_error),
             _law(plan.step_of(i)),
-            number(float(plan.step_of(i).mechanism.cost)),
+            number(float(plan.charge(plan.step_of(i)))),
         ]
         for i, part in enumerate(plan.parts)
     ]
@@ -147,10 +144,13 @@ def _law(step: Step) -> str:
     if isinstance(step.mechanism, KNorm):
         text = N_("joint, for {count} together")
         return say(text, count=len(step.parts))
+    if isinstance(step.mechanism, Gaussian):
+        discrete = step.mechanism.law == "discrete"
+        return say(_DISCRETE if discrete else _GAUSSIAN)
     return say(N_("two-sided geometric"))
 
 
-def _data(project: Project, left: Epsilon, rows: int) -> dict[str, Any]:
+def _data(project: Project, left: Standing, rows: int) -> dict[str, Any]:
     unit = project.dataset.schema.unit
     return {
         "project": str(project.path),
@@ -158,34 +158,43 @@ def _data(project: Project, left: Epsilon, rows: int) -> dict[str, Any]:
         "unit": "row",
         "neighbours": unit.neighbours,
         "size": unit.size,
-        "budget": str(project.budget),
-        "left": str(left),
-        "cost": str(total_cost(project.releases)),
-        "releases": [_release_data(asked, rows) for asked in project.releases],
+        **standing_data(project, left),
+        "releases": [
+            _release_data(asked, rows, project.delta) for asked in project.releases
+        ],
     }
 
 
-def _release_data(asked: Asked, rows: int) -> dict[str, Any]:
+def _release_data(asked: Asked, rows: int, delta: str) -> dict[str, Any]:
     plan = asked.plan
     found = expected_errors(plan, rows=rows, confidence=asked.confidence)
     return {
         "name": asked.name,
         "question": str(plan.query),
-        "epsilon": str(plan.cost),
+        **loss_data(plan.cost, delta),
         "figures": [
             _figure_data(e, cells, unit)
-            for e, cells, unit in zip(found, _cells(plan), _units(plan), strict=True)
+            for e, cells, unit in zip(
+                found, _cells(plan), figure_units(plan), strict=True
+            )
         ],
         "steps": [
             {
-                "noise": "k_norm" if isinstance(s.mechanism, KNorm) else "geometric",
-                "epsilon": str(s.mechanism.cost),
+                "noise": _noise_name(s),
+                **loss_data(plan.charge(s), delta),
                 "scale": str(s.mechanism.scale),
                 "parts": [_part_data(plan, i) for i in s.parts],
             }
             for s in plan.steps
         ],
     }
+
+
+def _noise_name(step: Step) -> str:
+    m = step.mechanism
+    if isinstance(m, Gaussian):
+        return "discrete_gaussian" if m.law == "discrete" else "gaussian"
+    return "k_norm" if isinstance(m, KNorm) else "geometric"
 
 
 def _part_data(plan: Plan, place: int) -> dict[str, Any]:

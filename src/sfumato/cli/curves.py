@@ -1,0 +1,115 @@
+"""Errors against a loss, as one small picture: SVG written by hand, no library."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from html import escape
+from math import log10
+from typing import final
+
+from sfumato.cli.table import number
+
+__all__ = ["Curve", "draw"]
+
+_WIDE, _HIGH, _LEFT, _TOP = 330, 190, 56, 34
+_RIGHT, _FOOT = 14, 34
+_INK, _MUTED, _LINE, _WISH = "#1c2630", "#5a6672", "#1f4e86", "#b3261e"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Curve:
+    """One figure: its error at each loss.
+
+    Attributes:
+        title: What the figure is, with its unit.
+        points: Pairs of a loss and an error, by growing loss; both above 0.
+        wish: The error wished, if there is one.
+    """
+
+    title: str
+    points: tuple[tuple[float, float], ...]
+    wish: float | None
+
+
+def draw(curves: Sequence[Curve], title: str, axis: str) -> str:
+    """Return an SVG picture with one panel per figure, on logarithmic scales.
+
+    Args:
+        curves: The figures.
+        title: Title of the picture.
+        axis: What the horizontal axes show.
+    """
+    rows = -(-len(curves) // 2)
+    width, height = 2 * _WIDE, 40 + rows * _HIGH
+    body = [_text(_LEFT, 24, title, size=15, weight="bold")]
+    for i, curve in enumerate(curves):
+        x, y = (i % 2) * _WIDE, 40 + (i // 2) * _HIGH
+        body.append(f'<g transform="translate({x},{y})">{_panel(curve, axis)}</g>')
+    return (
+        f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" '
+        f'width="{width}" height="{height}" role="img" aria-label="{escape(title)}" '
+        'font-family="sans-serif">'
+        f'<rect width="{width}" height="{height}" fill="#fdfdfc"/>{"".join(body)}</svg>\n'
+    )
+
+
+def _panel(curve: Curve, axis: str) -> str:
+    xs = [log10(x) for x, _ in curve.points]
+    ys = [log10(y) for _, y in curve.points]
+    if curve.wish is not None:
+        ys.append(log10(curve.wish))
+    left, right, low, high = min(xs), max(xs), min(ys), max(ys)
+
+    def place(x: float, y: float) -> tuple[float, float]:
+        across = (x - left) / ((right - left) or 1)
+        up = (y - low) / ((high - low) or 1)
+        return (
+            _LEFT + across * (_WIDE - _LEFT - _RIGHT),
+            _HIGH - _FOOT - up * (_HIGH - _FOOT - _TOP),
+        )
+
+    line = " ".join(
+        "{:.1f},{:.1f}".format(*place(log10(x), log10(y))) for x, y in curve.points
+    )
+    parts = [
+        _text(_LEFT, 20, curve.title, size=12),
+        f'<polyline points="{line}" fill="none" stroke="{_LINE}" stroke-width="1.8"/>',
+    ]
+    for x, y in curve.points:
+        cx, cy = place(log10(x), log10(y))
+        parts.append(f'<circle cx="{cx:.1f}" cy="{cy:.1f}" r="2.4" fill="{_LINE}"/>')
+    for x, _ in (curve.points[0], curve.points[-1]):
+        cx, _ = place(log10(x), low)
+        parts.append(_text(cx, _HIGH - 18, f"{x:g}", anchor="middle", color=_MUTED))
+    middle = (_LEFT + _WIDE - _RIGHT) / 2
+    parts.append(_text(middle, _HIGH - 18, axis, anchor="middle", color=_MUTED))
+    for y in (low, high):
+        _, cy = place(left, y)
+        parts.append(
+            _text(_LEFT - 8, cy + 4, number(10**y), anchor="end", color=_MUTED)
+        )
+    if curve.wish is not None:
+        _, cy = place(left, log10(curve.wish))
+        parts.append(
+            f'<line x1="{_LEFT}" y1="{cy:.1f}" x2="{_WIDE - _RIGHT}" y2="{cy:.1f}" '
+            f'stroke="{_WISH}" stroke-dasharray="4 3"/>'
+        )
+    return "".join(parts)
+
+
+def _text(  # noqa: PLR0913  the attributes of a text
+    x: float,
+    y: float,
+    text: str,
+    *,
+    size: int = 11,
+    anchor: str = "start",
+    color: str = _INK,
+    weight: str = "normal",
+) -> str:
+    return (
+        f'<text x="{x:.1f}" y="{y:.1f}" font-size="{size}" text-anchor="{anchor}" '
+        f'fill="{color}" font-weight="{weight}">{escape(text)}</text>'
+    )

@@ -1,0 +1,32 @@
+"""The figures of a plan in words, before they exist."""
+
+from __future__ import annotations
+
+from sfumato.cli.tongue import say
+from sfumato.plan import Plan
+from sfumato.release import Figure
+from sfumato.release.wording import name_words
+from sfumato.words import N_
+
+__all__ = ["figure_names", "figure_units"]
+
+
+def figure_names(plan: Plan) -> list[str]:
+    """Name the figures as a release will."""
+    return [
+        name_words(
+            Figure(s.name, type(s).__name__.lower(), s.column, {}, 0, 0, 0),  # type: ignore[arg-type]
+            say,
+        )
+        for s in plan.query.statistics
+    ]
+
+
+def figure_units(plan: Plan) -> list[str]:
+    """Return the unit of each figure's error."""
+    return [
+        getattr(plan.schema[s.column], "unit", "")
+        if s.column and type(s).__name__ in ("Mean", "Sum")
+        else say(N_("rows"))
+        for s in plan.query.statistics
+    ]

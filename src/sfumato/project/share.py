@@ -1,0 +1,177 @@
+"""Releases without an amount of their own share what the others leave of the budget."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from operator import add
+from typing import Any, final
+
+from sfumato.account import (
+    GDP,
+    ZCDP,
+    Budget,
+    Epsilon,
+    Loss,
+    Term,
+    equal,
+    geometric,
+    optimal,
+    weighted,
+)
+from sfumato.amount import Amount
+from sfumato.declare.query import Query
+from sfumato.declare.schema import Schema
+from sfumato.errors import ProjectError
+from sfumato.plan import make_plan
+from sfumato.plan.weigh import weights
+from sfumato.project.model import BudgetTable
+from sfumato.project.place import place_of, placed
+from sfumato.words import N_
+
+__all__ = ["Wanted", "share_out"]
+
+_SMALL = 10**9  # 1e-3: at a small loss noise on integers has its continuous variance
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """One release before its loss is known.
+
+    Attributes:
+        name: Its name.
+        query: The question.
+        given: What the file gives it; none for a share.
+        weight: Its weight, if it has one.
+    """
+
+    name: str
+    query: Query
+    given: Loss | None
+    weight: Amount | None
+
+
+def share_out(
+    wanted: Sequence[Wanted],
+    budget: Budget,
+    table: BudgetTable,
+    schema: Schema,
+    file: str,
+) -> tuple[Loss, ...]:
+    """Return what each release may spend.
+
+    What is shared is the cap without what is given, to the last unit of 1e-12; the
+    sum never exceeds the cap through a share. A release whose figures are all public
+    costs nothing and gets nothing.
+
+    Raises:
+        ProjectError: A release has no amount and there is no split, or nothing is left
+            to share, or a setting of the split has no use.
+    """
+    _check_settings(wanted, table, file)
+    open_ = [w for w in wanted if w.given is None and not _is_free(w, budget, schema)]
+    shares: dict[str, Loss] = {}
+    if open_:
+        rest = _rest(wanted, budget, file)
+        with placed(f"{file}: budget.split"):
+            found = _split(rest, open_, table, schema)
+        shares = {w.name: share for w, share in zip(open_, found, strict=True)}
+    nothing = _small(budget, 0)
+    return tuple(
+        w.given if w.given is not None else shares.get(w.name, nothing) for w in wanted
+    )
+
+
+def _check_settings(wanted: Sequence[Wanted], table: BudgetTable, file: str) -> None:
+    for w in wanted:
+        place = f"{file}: {place_of('releases', w.name)}"
+        if w.given is None and table.split is None:
+            raise ProjectError(
+                N_("{place} has neither epsilon nor rho"),
+                hint=N_(
+                    'write what it may cost, or let it share: budget.split = "equal"'
+                ),
+                place=place,
+            )
+        shares = w.given is None and table.split in ("weighted", "optimal")
+        if w.weight is not None and not shares:
+            raise ProjectError(
+                N_("{place}.weight has no use"),
+                hint=N_(
+                    "a weight goes with a release without an amount of its own, under "
+                    'budget.split = "weighted" or "optimal"'
+                ),
+                place=place,
+            )
+    if table.split is not None and all(w.given is not None for w in wanted):
+        raise ProjectError(
+            N_("{file}: budget.split has nothing to do: every release has an amount"),
+            hint=N_("remove it, or remove epsilon or rho from a release"),
+            file=file,
+        )
+
+
+def _rest(wanted: Sequence[Wanted], budget: Budget, file: str) -> Loss:
+    amounts = [w.given for w in wanted if w.given is not None]
+    given = reduce(add, amounts, _small(budget, 0))
+    if given.units >= budget.cap.units:
+        raise ProjectError(
+            N_(
+                "{file}: budget.split: the amounts given, {given}, leave nothing of {cap}"
+            ),
+            hint=N_("give less to the releases that have an amount"),
+            file=file,
+            given=given,
+            cap=_small(budget, budget.cap.units),
+        )
+    return _small(budget, budget.cap.units - given.units)
+
+
+def _split(
+    rest: Any, wanted: Sequence[Wanted], table: BudgetTable, schema: Schema
+) -> Sequence[Loss]:
+    values = [w.weight if w.weight is not None else 1 for w in wanted]
+    match table.split:
+        case "weighted":
+            return weighted(rest, values)
+        case "geometric":
+            ratio = "0.8" if table.ratio is None else table.ratio
+            return geometric(rest, len(wanted), ratio=ratio)
+        case "optimal":
+            terms = [
+                _term(w, rest, weight, schema)
+                for w, weight in zip(wanted, values, strict=True)
+            ]
+            return optimal(rest, terms)
+        case _:
+            return equal(rest, len(wanted))
+
+
+def _term(wanted: Wanted, like: Loss, weight: Amount, schema: Schema) -> Term:
+    """Return a release as one figure: the variance that a loss of 1 would leave.
+
+    A plan spreads its loss so that the weighted variance, in rows, of all its figures
+    is L/ε² or L/ρ, the least possible (`sfumato.plan.allocate`); L takes the place of
+    the squared sensitivity in the same rule one floor up.
+    """
+    small = type(like).from_units(_SMALL)
+    plan = make_plan(wanted.query, schema, small)
+    worth = weights([p.aggregate for p in plan.parts], plan.recipes, plan.query)
+    variance = sum(w * plan.noise_of(i).variance for i, w in enumerate(worth))
+    power = 2 if isinstance(like, Epsilon) else 1
+    return Term.of_square(Fraction(variance) * small.value**power, weight)
+
+
+def _is_free(wanted: Wanted, budget: Budget, schema: Schema) -> bool:
+    with placed(place_of("releases", wanted.name)):
+        return not make_plan(wanted.query, schema, _small(budget, _SMALL)).parts
+
+
+def _small(budget: Budget, units: int) -> Loss:
+    kinds: dict[str, type[Epsilon | ZCDP | GDP]] = {
+        kind.measure: kind for kind in (Epsilon, ZCDP, GDP)
+    }
+    return kinds[budget.measure].from_units(units)

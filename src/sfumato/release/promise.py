@@ -1,0 +1,61 @@
+"""What a release promises, in words: its loss, never without its terms."""
+
+from __future__ import annotations
+
+from sfumato.release.loss import amount_words, brief, read
+from sfumato.release.record import Claim
+from sfumato.release.wording import Say, neighbour_words, unit_words
+from sfumato.words import N_
+
+__all__ = ["loss_words", "promise"]
+
+_ALONE = {
+    "epsilon": N_("ε = {loss}, δ = 0"),
+    "zcdp": N_("ρ = {loss} (zero-concentrated)"),
+    "gdp": N_("ρ = {loss} (Gaussian noise)"),
+}
+_CONVERTED = {
+    "zcdp": N_("ε = {epsilon}, δ = {delta} (ρ = {loss} zero-concentrated)"),
+    "gdp": N_("ε = {epsilon}, δ = {delta} (ρ = {loss} of Gaussian noise)"),
+}
+
+
+def loss_words(claim: Claim, say: Say) -> str:
+    """Return the loss, and as (ε, δ) too where the budget names a δ.
+
+    An amount in the currency that the asker chose stands exactly; where ρ and ε are
+    converted, both are rounded up, so that each is a bound that holds.
+    """
+    if claim.measure == "epsilon" or claim.epsilon is None:
+        return say(_ALONE[claim.measure], loss=amount_words(claim.loss))
+    return say(
+        _CONVERTED[claim.measure],
+        epsilon=brief(read("epsilon", claim.epsilon)),
+        delta=claim.delta,
+        loss=brief(read(claim.measure, claim.loss)),
+    )
+
+
+def promise(claim: Claim, say: Say) -> str:
+    """Return what is promised, in full: no loss is printed without these terms.
+
+    Examples:
+        >>> from dataclasses import replace
+        >>> from sfumato.release.record import Receipt
+        >>> from sfumato.words import speaker
+        >>> paid = Receipt("pima", 1, "0.01", "0.01", "1", "ab", "2025-01-01T00:00:00Z")
+        >>> claim = Claim("epsilon", "0.5", "0.5", "0", "row", "add_remove", None, paid)
+        >>> promise(claim, speaker("en"))
+        'ε = 0.5, δ = 0; protected unit: one row; neighbours: add or remove one row'
+        >>> loss_words(replace(claim, measure="zcdp", epsilon=None), speaker("en"))
+        'ρ = 0.5 (zero-concentrated)'
+    """
+    terms = say(
+        N_("{loss}; protected unit: {unit}; neighbours: {neighbours}"),
+        loss=loss_words(claim, say),
+        unit=unit_words(claim, say),
+        neighbours=neighbour_words(claim, say),
+    )
+    if claim.private:
+        return terms
+    return say(N_("NOT PRIVATE; with real noise it would be: {terms}"), terms=terms)
