@@ -29,6 +29,7 @@ from sfumato.amount import Amount
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.expr import Expr
 from sfumato.declare.query import Query, Statistic
+from sfumato.declare.sql import read_sql
 from sfumato.engine import Engine
 from sfumato.engine.load import open_engine
 from sfumato.errors import DeclarationError, EngineError, SfumatoError
@@ -142,8 +143,6 @@ class Session:
 
     def sql(self, text: str, *, table: str = "") -> Question:
         """Read one SELECT as a question; see `sfumato.declare.sql`, nothing is spent."""
-        from sfumato.declare.sql import read_sql
-
         return self.ask(read_sql(text, table=table or self.dataset.name))
 
     def profile(self) -> Spending:

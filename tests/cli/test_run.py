@@ -372,7 +372,7 @@ def test_public_facts_alone_cost_nothing(run, desk, good, budget):
         ('epsilon = "1"', 'epsilon = "0.5"', "ε"),
     ],
 )
-def test_every_command_speaks_of_the_right_currency(
+def test_every_command_speaks_of_the_right_currency(  # noqa: PLR0917
     run, refused, desk, good, budget, first, sign
 ):
     """Amounts carry the sign of the budget's currency everywhere."""
