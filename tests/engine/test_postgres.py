@@ -128,6 +128,9 @@ def test_everything_as_text(server, plan, rows):
     assert server.answer(plan, rows, kinds) == a.expected(plan, rows)
 
 
+HALF_WAY = format(Decimal(2**53 + 1), "f") + "." + "0" * 700  # ties to even
+
+
 @settings(max_examples=a.times(200), deadline=None)
 @example(None)
 @given(st.text("0123456789.eE+- \t\n\r\v\f", max_size=14) | a.NUMERALS)
@@ -143,7 +146,15 @@ def test_everything_as_text(server, plan, rows):
 @example("1.7976931348623158079e308")
 @example("1.797693134862315808e308")
 @example("9" * 4000)
-@example("9" * 4001)
+@example("9" * 300_000)
+@example("0." + "0" * 300_000 + "7e300001")
+@example("1" + "0" * 20_000 + ".5e-20000")
+@example("." + "0" * 20_000 + "1")
+@example("0" * 200_000 + "5")
+@example("1." + "0" * 20_000 + "1")
+@example(HALF_WAY)
+@example(HALF_WAY + "0" * 400 + "1")
+@example("-" + HALF_WAY + "0" * 400 + "1")
 @example(" " * 4000 + "7")
 @example("." + "0" * 3999)
 @example("0." + "1" * 3990 + "e9999")

@@ -16,7 +16,6 @@ from decimal import Context, Decimal
 from typing import final
 
 from sfumato.declare.schema import Boolean, Category, Schema
-from sfumato.engine.cell import LONGEST_NUMERAL
 from sfumato.engine.physical import Floating, Layout, Physical, Text, Truth, Whole
 from sfumato.engine.table import declared_positions, unreadable
 
@@ -39,6 +38,9 @@ _FLOAT = (700, 701)
 _TEXT = (25, 1043, 1042)  # text, varchar, char(n); the padding of the last is no text
 _NUMERIC, _TRUTH = 1700, 16
 
+_LONGEST = 1 << 24  # bytes of a numeral; the matching of patterns needs memory
+_DIGITS = 800
+_FAR = 400  # powers of ten beyond which each number is an infinity or zero
 _SAFE = 300  # characters of a plain numeral whose value neither over- nor underflows
 _MANTISSA = "[+-]?([0-9]+([.][0-9]+)?|[.][0-9]+)"
 # At and beyond these, decimals round to an infinity or to zero, where casts raise.
@@ -132,20 +134,48 @@ def _key_of_numeric(x: str) -> str:
 
 def _of_text(x: str) -> str:
     """Return the double that a text is, by the rule of `cell.number`, or null."""
-    zero, infinity = _double("0"), _double("Infinity")
     trimmed = f"btrim({x}, E' \\t\\n\\r\\x0b\\f')"
-    exact = _of_numeric("v.n")
     return (
-        f"(SELECT CASE WHEN char_length(u.t) <= {LONGEST_NUMERAL} "
+        f"(SELECT CASE WHEN octet_length(u.t) <= {_LONGEST} "
         f"AND u.t ~ '^{_MANTISSA}([eE][+-]?[0-9]+)?$' THEN CASE "
         f"WHEN char_length(u.t) <= {_SAFE} AND u.t !~ '[eE]' "
-        "THEN CAST(u.t AS double precision) "
-        f"WHEN u.t ~ '^{_MANTISSA}([eE][+-]?0*[0-9]{{1,4}})?$' "
-        f"THEN (SELECT {exact} FROM (SELECT CAST(u.t AS numeric) AS n OFFSET 0) AS v) "
-        # The exponent outweighs all digits that a text of this length can have.
-        f"WHEN u.t ~ '^[+-]?[0.]*[eE]' OR u.t ~ '[eE]-' THEN {zero} "
-        f"WHEN u.t ~ '^-' THEN -{infinity} ELSE {infinity} END END "
+        f"THEN CAST(u.t AS double precision) ELSE {_of_numeral('u.t')} END END "
         f"FROM (SELECT {trimmed} AS t OFFSET 0) AS u)"
+    )
+
+
+def _of_numeral(t: str) -> str:
+    """Return the nearest double of a numeral of any length and any exponent.
+
+    It is brought into the form 0.d × 10^e, where d begins with a digit above zero. No
+    point half way between doubles has more than 770 digits, so that `_DIGITS` digits
+    and one more, if any later digit is above zero, round as all digits do.
+    """
+    zero, infinity = _double("0"), _double("Infinity")
+    mantissa = f"ltrim(split_part(lower({t}), 'e', 1), '+-')"
+    power = f"split_part(lower({t}), 'e', 2)"
+    parts = (
+        f"SELECT split_part({mantissa}, '.', 1) AS i, split_part({mantissa}, '.', 2) AS f, "
+        f"ltrim({power}, '+-0') AS p, {power} LIKE '-%' AS below, "
+        f"{t} LIKE '-%' AS negative OFFSET 0"
+    )
+    digits = (
+        "SELECT ltrim(a.i || a.f, '0') AS d, a.negative, "
+        "char_length(ltrim(a.i || a.f, '0')) - char_length(a.f) + "
+        "CASE WHEN a.below THEN -1 ELSE 1 END * CASE WHEN char_length(a.p) > 10 "
+        f"THEN CAST('99999999999' AS bigint) ELSE CAST('0' || a.p AS bigint) END AS e "
+        f"FROM ({parts}) AS a OFFSET 0"
+    )
+    number = (
+        "CAST(CASE WHEN b.negative THEN '-0.' ELSE '0.' END || "
+        f"substr(b.d, 1, {_DIGITS}) || CASE WHEN ltrim(substr(b.d, {_DIGITS + 1}), '0') "
+        "<> '' THEN '1' ELSE '' END || 'e' || CAST(b.e AS text) AS numeric)"
+    )
+    return (
+        f"(SELECT CASE WHEN b.d = '' OR b.e < -{_FAR} THEN {zero} WHEN b.e > {_FAR} "
+        f"THEN CASE WHEN b.negative THEN -{infinity} ELSE {infinity} END "
+        f"ELSE (SELECT {_of_numeric('c.n')} FROM (SELECT {number} AS n OFFSET 0) AS c) END "
+        f"FROM ({digits}) AS b)"
     )
 
 

@@ -12,17 +12,8 @@ from math import floor, inf, isnan
 
 from sfumato.declare.schema import Boolean, Category, Number, token
 
-__all__ = [
-    "LONGEST_NUMERAL",
-    "as_double",
-    "clamped",
-    "grid_number",
-    "key_index",
-    "number",
-    "plain",
-]
+__all__ = ["as_double", "clamped", "grid_number", "key_index", "number", "plain"]
 
-LONGEST_NUMERAL = 4000  # characters; databases do not read endless ones
 _BLANK = " \t\n\r\v\f"
 _NUMERAL = re.compile(
     r"[+-]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII
@@ -83,8 +74,7 @@ def number(cell: object, missing: tuple[float, ...] = ()) -> float | None:
         value = as_double(cell)
     elif isinstance(cell, str):
         text = cell.strip(_BLANK)
-        is_numeral = len(text) <= LONGEST_NUMERAL and _NUMERAL.fullmatch(text)
-        value = float(text) if is_numeral else None
+        value = float(text) if _NUMERAL.fullmatch(text) else None
     elif isinstance(cell, Decimal) and not cell.is_nan():
         value = as_double(cell)
     return None if value is None or isnan(value) or value in missing else value

@@ -102,7 +102,7 @@ POSTGRES = Dialect(
     # PostgreSQL raises where a quotient underflows to zero.
     quotient="CASE WHEN {x} > -{tiny} AND {x} < {tiny} THEN CAST('0' AS double precision)"
     " ELSE {x} / {step} END",
-    is_whole_text="strpos({x}, '.') > 0 AND {x} ~ '^-?[0-9]+[.]0+$'",
+    is_whole_text="strpos({x}, '.') > 0 AND octet_length({x}) <= 16777216 AND {x} ~ '^-?[0-9]+[.]0+$'",
     whole_text="split_part({x}, '.', 1)",
     sum_text="CAST(COALESCE(SUM({x}), 0) AS text)",
     count_text="CAST(COUNT({x}) AS text)",
