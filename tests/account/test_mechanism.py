@@ -134,6 +134,7 @@ def test_odds_survive_absurd_budgets():
     """A huge ε explains itself as no protection instead of overflowing."""
     huge = odds("1e6")
 
+    assert huge.factor == odds("1e399").factor == float("inf")
     assert huge.of_100_with == 100
     assert huge.certainty[0][1] == pytest.approx(1)
 

@@ -274,7 +274,11 @@ def test_questions_that_do_not_fit_are_refused(query, words):
         lambda: Integer(0, 0.4), lambda: Category([]), lambda: Category([1, "1"]),
         lambda: Category([0.5]), lambda: Category([None]), lambda: Category([True, False]),
         lambda: Boolean(true="yes"), lambda: Boolean(true="a", false="a"),
-        lambda: Schema({}), lambda: Schema({"a": int}), lambda: Rows(size=3),
+        lambda: Schema({}),
+        lambda: Schema(None),
+        lambda: Schema(["a"]),
+        lambda: Category(0.5),
+        lambda: Category(None), lambda: Schema({"a": int}), lambda: Rows(size=3),
         lambda: Rows(neighbours="replace_one"), lambda: Rows(neighbours="other"),
         lambda: Rows(neighbours="replace_one", size=0),
         lambda: histogram("a", [1]), lambda: histogram("a", [1, 1]),
@@ -425,3 +429,13 @@ def test_many_groups_times_many_keys_are_refused_at_once():
     ):
         with pytest.raises(DeclarationError, match="cells; at most"):
             make_plan(query, wide, 1)
+
+
+def test_a_filter_without_end_is_refused_in_words():
+    """Counted without recursion, before anything is walked or spent."""
+    long = col("age") > 1
+    for _ in range(5000):
+        long = long & (col("age") > 1)
+
+    with pytest.raises(DeclarationError, match="more than 400 conditions"):
+        make_plan(Query().where(long).select(count()), SCHEMA, 1)

@@ -504,3 +504,13 @@ def test_a_question_that_costs_nothing_is_answered():
 
     assert (answer["count"].estimate, answer.measurements) == (200, ())
     assert answer.claim.epsilon == "0" and desk.spent.units == 0
+
+
+@pytest.mark.parametrize("title", [3, None, ["a"], b"a"])
+def test_a_title_that_is_no_text_spends_nothing(title):
+    """Checked before the debit: a page could not be made of it."""
+    desk = session()
+    with pytest.raises(sf.DeclarationError, match="title"):
+        desk.query().select(sf.count()).release("0.5", title=title)
+
+    assert desk.spent.units == 0
