@@ -38,9 +38,11 @@ def test_what_is_no_loss_is_refused(refused, value):
 
 @pytest.mark.parametrize("value", ["1e-5", "1/3", "1000", "1e6"])
 def test_extreme_losses_are_explained(run, value):
-    """Nothing overflows."""
+    """Nothing overflows; a factor beyond the floats is null."""
     assert run("explain", value).exit_code == 0
-    assert json.loads(run("explain", value, "--json").stdout)["epsilon"]
+    told = json.loads(run("explain", value, "--json").stdout)
+    assert told["epsilon"]
+    assert (told["odds_factor"] is None) == (value in ("1000", "1e6"))
 
 
 def test_a_mistyped_option_is_no_epsilon(refused):

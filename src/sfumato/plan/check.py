@@ -144,14 +144,14 @@ def _check_size(expr: Expr) -> None:
     """Refuse filters too long to be walked; counted without recursion."""
     open_, count = [expr], 0
     while open_:
-        count += 1
         match open_.pop():
             case And(left, right) | Or(left, right):
                 open_ += [left, right]
             case Not(inner):
                 open_.append(inner)
+                count += 1
             case _:
-                pass
+                count += 1
     if count > _MOST_CONDITIONS:
         raise DeclarationError(
             N_("the filter has more than {most} conditions"),

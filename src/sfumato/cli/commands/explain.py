@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from math import isfinite
 from typing import Any
 
 import click
@@ -215,7 +216,7 @@ def _data(asked: Loss | ApproxDP, known: Odds) -> dict[str, Any]:
         "loss": str(asked.cap),
         "epsilon": str(known.epsilon),
         "delta": known.delta,
-        "odds_factor": known.factor,
+        "odds_factor": known.factor if isfinite(known.factor) else None,
         "beliefs": [{"before": b, "after": a} for b, a in known.certainty],
         "right_of_100": known.of_100_with,
         "power_at_5_percent": known.power,
