@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
+import tempfile
 from contextlib import contextmanager
 from pathlib import Path
 
@@ -27,8 +28,7 @@ def running():
         pytest.skip("no PostgreSQL programs: apt-get install postgresql")
     is_root = os.geteuid() == 0
     user = {"user": "postgres", "group": "postgres"} if is_root else {}
-    made = subprocess.check_output(["mktemp", "-d", "/tmp/sfpg.XXXX"], text=True)
-    folder = Path(made.strip())
+    folder = Path(tempfile.mkdtemp(prefix="sfpg"))  # short: a socket lies in it
     if is_root:
         try:
             shutil.chown(folder, "postgres", "postgres")

@@ -130,9 +130,9 @@ def engine_of(rows=((1, "a"), (2, "2"))):
     [
         "SELECT * FROM read_csv('/etc/passwd')",
         "SELECT * FROM '/etc/passwd'",
-        "COPY data TO '/tmp/leak.csv'",
-        "ATTACH '/tmp/leak.db'",
-        "EXPORT DATABASE '/tmp/leak'",
+        "COPY data TO 'leak.csv'",
+        "ATTACH 'leak.db'",
+        "EXPORT DATABASE 'leak'",
         "INSTALL httpfs",
         "LOAD httpfs",
         "SET enable_external_access = true",

@@ -7,6 +7,7 @@ import os
 import shutil
 import signal
 import subprocess
+import tempfile
 import threading
 from pathlib import Path
 
@@ -47,7 +48,7 @@ def server():
         pytest.skip("no PostgreSQL programs: apt-get install postgresql")
     root = os.geteuid() == 0
     user = {"user": "postgres", "group": "postgres"} if root else {}
-    folder = Path(subprocess.check_output(["mktemp", "-d", "/tmp/sfpg.XXXX"], text=True).strip())  # fmt: skip
+    folder = Path(tempfile.mkdtemp(prefix="sfpg"))  # short: a socket lies in it
     if root:
         try:
             shutil.chown(folder, "postgres", "postgres")
