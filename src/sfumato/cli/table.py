@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from math import inf
 
 from sfumato.cli.width import columns, pad
 
@@ -39,5 +40,9 @@ def number(value: float) -> str:
     Examples:
         >>> number(12345.6), number(12.3456), number(0.00123456), number(3.2e19)
         ('12,346', '12.3', '0.00123', '3.2e+19')
+        >>> number(float("inf"))
+        '∞'
     """
+    if value == inf:
+        return "∞"
     return f"{value:,.0f}" if _THOUSAND <= abs(value) < _LONG else f"{value:.3g}"
