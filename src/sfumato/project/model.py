@@ -7,6 +7,7 @@ words.
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, model_validator
@@ -168,12 +169,12 @@ def _one_amount(epsilon: object, rho: object) -> None:
         )
 
 
-class _ColumnTable(Strict):
+class _ColumnTable(Strict, ABC):
     """A declared column."""
 
+    @abstractmethod
     def declared(self) -> schema.Column:
         """Return the declaration."""
-        raise NotImplementedError
 
     @model_validator(mode="after")
     def _fits(self) -> _ColumnTable:
