@@ -20,8 +20,11 @@ def binaries():
 
 
 @contextmanager
-def running():
-    """Yield the address of an empty server; skip, with the reason, where none can run."""
+def server(*settings):
+    """Yield a server's folder, a function that runs programs, and one that starts it.
+
+    It is started once; where none can run, the test is skipped with the reason.
+    """
     pytest.importorskip("psycopg", reason="psycopg is not installed")
     bin_ = binaries()
     if bin_ is None:
@@ -34,21 +37,32 @@ def running():
             shutil.chown(folder, "postgres", "postgres")
         except LookupError:
             pytest.skip("root cannot run PostgreSQL and there is no user postgres")
+    data = str(folder / "data")
+    options = f"-k {folder} -c listen_addresses=''"
+    options += "".join(f" -c {setting}" for setting in settings)
 
     def run(program, *arguments):
         subprocess.run(
-            [bin_ / program, *arguments],
+            [bin_ / program, "-D", data, *arguments],
             check=True, cwd="/", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **user,
         )  # fmt: skip
 
-    data = str(folder / "data")
-    options = f"-k {folder} -c listen_addresses='' -c fsync=off -c max_connections=40"
+    def start():
+        run("pg_ctl", "-o", options, "-w", "-l", str(folder / "log"), "start")
+
     try:
-        run("initdb", "-D", data, "-A", "trust", "-U", "owner", "-E", "UTF8", "--locale=C", "-N")  # fmt: skip
-        run("pg_ctl", "-D", data, "-o", options, "-w", "-l", str(folder / "log"), "start")  # fmt: skip
+        run("initdb", "-A", "trust", "-U", "owner", "-E", "UTF8", "--locale=C", "-N")
+        start()
         try:
-            yield f"postgresql://owner@/postgres?host={folder}"
+            yield folder, run, start
         finally:
-            run("pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
+            run("pg_ctl", "-m", "immediate", "-w", "stop")
     finally:
         shutil.rmtree(folder, ignore_errors=True)
+
+
+@contextmanager
+def running():
+    """Yield the address of an empty server that nobody restarts."""
+    with server("fsync=off", "max_connections=40") as (folder, _, _):
+        yield f"postgresql://owner@/postgres?host={folder}"

@@ -1,11 +1,15 @@
-"""Ledgers to try things on."""
+"""Ledgers to try things on; `import cluster` for a PostgreSQL server."""
 
 import sqlite3
+import sys
+from pathlib import Path
 
 import pytest
 
 from sfumato.account import Epsilon
 from sfumato.ledger import Ledger
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))
 
 
 @pytest.fixture

@@ -4,13 +4,10 @@ import gc
 import itertools
 import multiprocessing
 import os
-import shutil
 import signal
-import subprocess
-import tempfile
 import threading
-from pathlib import Path
 
+import cluster
 import pytest
 
 from sfumato.account import Epsilon
@@ -31,58 +28,12 @@ TENTH, HUNDREDTH = Epsilon("0.1"), Epsilon("0.01")
 _numbers = itertools.count()
 
 
-def binaries():
-    """Return the folder of PostgreSQL's programs, or none."""
-    found = sorted(Path("/usr/lib/postgresql").glob("*/bin/initdb"))
-    if found:
-        return found[-1].parent
-    on_path = shutil.which("initdb")
-    return Path(on_path).parent if on_path else None
-
-
 @pytest.fixture(scope="module")
 def server():
-    """A running server: its socket folder and a function that runs its programs."""
-    bin_ = binaries()
-    if bin_ is None:
-        pytest.skip("no PostgreSQL programs: apt-get install postgresql")
-    root = os.geteuid() == 0
-    user = {"user": "postgres", "group": "postgres"} if root else {}
-    folder = Path(tempfile.mkdtemp(prefix="sfpg"))  # short: a socket lies in it
-    if root:
-        try:
-            shutil.chown(folder, "postgres", "postgres")
-        except LookupError:
-            pytest.skip("root cannot run PostgreSQL and there is no user postgres")
-
-    def run(program, *arguments):
-        subprocess.run(
-            [bin_ / program, *arguments],
-            check=True, cwd="/", stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, **user,
-        )  # fmt: skip
-
-    data = str(folder / "data")
-    options = f"-k {folder} -c listen_addresses='' -c max_connections=60"
-    options += " -c recovery_init_sync_method=syncfs"
-    run("initdb", "-D", data, "-A", "trust", "-U", "owner")
-
-    def start():
-        run(
-            "pg_ctl",
-            "-D",
-            data,
-            "-o",
-            options,
-            "-w",
-            "-l",
-            str(folder / "log"),
-            "start",
-        )
-
-    start()
-    yield folder, run, data, start
-    run("pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
-    shutil.rmtree(folder, ignore_errors=True)
+    """A running server: its socket folder, its programs, and its start."""
+    settings = "max_connections=60", "recovery_init_sync_method=syncfs"
+    with cluster.server(*settings) as found:
+        yield found
 
 
 @pytest.fixture
@@ -261,10 +212,10 @@ def test_an_anchor_on_this_machine_sees_a_restored_database(book, url, tmp_path)
 
 def test_a_crash_of_the_server_loses_no_debit(book, url, server):
     """Every receipt given before an immediate stop is in the ledger afterwards."""
-    _, run, data, start = server
+    _, run, start = server
     ledger = book(url)
     receipts = [ledger.debit(HUNDREDTH, plan="p") for _ in range(20)]
-    run("pg_ctl", "-D", data, "-m", "immediate", "-w", "stop")
+    run("pg_ctl", "-m", "immediate", "-w", "stop")
 
     with pytest.raises(LedgerError, match="cannot be used"):
         ledger.debit(HUNDREDTH, plan="p")
