@@ -29,6 +29,7 @@ if TYPE_CHECKING:
         odds,
     )
     from sfumato.arrays import above_threshold, choose, gaussian, geometric, laplace
+    from sfumato.consistency import Between, Monotone, Parts, Total, consistent
     from sfumato.declare.dataset import CSV, Dataset, Postgres
     from sfumato.declare.expr import col
     from sfumato.declare.query import (
@@ -74,6 +75,7 @@ _HOMES = {
         "odds",
     ),
     "ledger": ("Limit",),
+    "consistency": ("Between", "Monotone", "Parts", "Total", "consistent"),
     "arrays": ("above_threshold", "choose", "gaussian", "geometric", "laplace"),
     "declare.dataset": ("CSV", "Dataset", "Postgres"),
     "declare.expr": ("col",),
@@ -112,6 +114,7 @@ __all__ = [
     "ZCDP",
     "ApproxDP",
     "ArgumentError",
+    "Between",
     "Boolean",
     "BudgetExceededError",
     "Category",
@@ -128,8 +131,10 @@ __all__ = [
     "LedgerError",
     "Limit",
     "MissingExtraError",
+    "Monotone",
     "Odds",
     "OwnerComparison",
+    "Parts",
     "Postgres",
     "ProjectError",
     "Query",
@@ -141,9 +146,11 @@ __all__ = [
     "Session",
     "SfumatoError",
     "SourceError",
+    "Total",
     "above_threshold",
     "choose",
     "col",
+    "consistent",
     "count",
     "gaussian",
     "geometric",

@@ -1,0 +1,14 @@
+"""Noisy figures → figures that agree with each other: post-processing, free of cost."""
+
+from sfumato.consistency.adjust import Adjusted, consistent
+from sfumato.consistency.constraint import Between, Constraint, Monotone, Parts, Total
+
+__all__ = [
+    "Adjusted",
+    "Between",
+    "Constraint",
+    "Monotone",
+    "Parts",
+    "Total",
+    "consistent",
+]
