@@ -1,59 +1,30 @@
 """Plan → one SQL statement whose numbers are exact integers, on any dialect.
 
-The statement reads the table once. It is three layers deep::
+The statement reads the table once and adds up the relation of `scan`::
 
     SELECT k0, b0, COUNT(*), COUNT(q0), SUM(q0) …      sums of integers, as text
-    FROM (SELECT …, CAST(floor(x0 / step + 1/2) AS BIGINT) - first AS q0, bin AS b0
-          FROM (SELECT key AS k0, clamped number AS x0, clamped number AS h0
-                FROM data WHERE filter AND declared keys) AS cells) AS steps
+    FROM (the rows of the question as integers) AS steps
     GROUP BY k0, b0
-
-The one cast cannot overflow: its argument comes from a number between the bounds.
-Division by a positive constant, adding a constant and `floor` never decrease in IEEE
-arithmetic, and at the bounds they give `first` and `last`; so each grid number lies
-between those without a second clamp.
 """
 
 # ruff: noqa: S608  nothing that a user wrote is in the text, bar quoted constants
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Sequence
 from itertools import product
-from typing import TypeGuard, final
+from typing import final
 
-from sfumato.declare.schema import Boolean, Category, Integer, Key, Real
+from sfumato.declare.schema import Boolean, Category, Key
 from sfumato.engine.dialect import Dialect
 from sfumato.engine.physical import Layout
-from sfumato.engine.predicate import predicate
-from sfumato.engine.terms import Terms
+from sfumato.engine.scan import Scan
 from sfumato.engine.totals import Totals
-from sfumato.plan import (
-    Aggregate,
-    Bins,
-    CentredKey,
-    CentredSquare,
-    CentredSum,
-    CountValues,
-    Level,
-    Plan,
-    SumValues,
-)
+from sfumato.plan import Level, Plan
 
 __all__ = ["Statement"]
 
 _MARKED = 30  # arguments of one GROUPING; databases take at most 31 to 63
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Sum:
-    """A column to be counted and summed on its grid."""
-
-    column: str
-    first: int
-    last: int
 
 
 @final
@@ -67,25 +38,9 @@ class Statement:
     def __init__(self, plan: Plan, layout: Layout, dialect: Dialect) -> None:
         """Render; pure, no connection is needed."""
         self._plan, self._dialect = plan, dialect
-        self._terms = Terms(plan.schema, layout, dialect)
-        aggregates = [part.aggregate for part in plan.parts]
-        self._bins = list(dict.fromkeys(_binned(aggregates)))
-        self._sums = list(
-            dict.fromkeys(
-                _Sum(a.column, a.first, a.last)
-                for a in aggregates
-                if isinstance(a, SumValues | CentredSum | CentredSquare)
-            )
-        )
-        self._squares = {
-            a.column: a for a in aggregates if isinstance(a, CentredSquare)
-        }
-        summed = {s.column for s in self._sums}
-        self._counted = [
-            a.column
-            for a in aggregates
-            if isinstance(a, CountValues) and a.column not in summed
-        ]
+        self._scan = Scan(plan, layout, dialect)
+        self._bins, self._sums = self._scan.bins, self._scan.sums
+        self._squares, self._counted = self._scan.squares, self._scan.counted
         self.sql = self._render()
 
     def read(self, rows: list[tuple[object, ...]]) -> Totals:
@@ -128,7 +83,7 @@ class Statement:
 
     def _group(self, cells: tuple[object, ...]) -> tuple[int | None, ...]:
         return tuple(
-            self._terms.place(name, cell)
+            self._scan.terms.place(name, cell)
             for name, cell in zip(self._plan.query.keys, cells, strict=True)
         )
 
@@ -154,7 +109,7 @@ class Statement:
     ) -> None:
         bins = self._bins[chosen]
         plain = isinstance(bins, Level) or bins.edges
-        place = cell if plain else self._terms.place(bins.column, cell)
+        place = cell if plain else self._scan.terms.place(bins.column, cell)
         if isinstance(place, int) and 0 <= place < bins.count:
             totals.bins[bins][group * bins.count + place] += rows
 
@@ -170,7 +125,7 @@ class Statement:
             totals.values[column][group] += next(rest)
 
     def _render(self) -> str:
-        keys = [f"k{i}" for i, _ in enumerate(self._plan.query.keys)]
+        keys = self._scan.keys
         bins = [f"b{i}" for i, _ in enumerate(self._bins)]
         count, total = self._dialect.count_text, self._dialect.sum_text
         outputs = keys + bins
@@ -182,142 +137,13 @@ class Statement:
         for i, one in enumerate(self._sums):
             outputs += [count.format(x=f"q{i}"), total.format(x=f"q{i}")]
             if one.column in self._squares:
-                square = self._square(self._squares[one.column], f"q{i}")
+                square = self._scan.square(self._squares[one.column], f"q{i}")
                 outputs.append(total.format(x=square))
         outputs += [count.format(x=f"v{i}") for i, _ in enumerate(self._counted)]
         return (
-            f"SELECT {', '.join(outputs)} FROM ({self._steps(keys, bins)}) AS steps"
+            f"SELECT {', '.join(outputs)} FROM ({self._scan.relation()}) AS steps"
             f"{_group_by(keys, bins)}"
         )
-
-    def _steps(self, keys: list[str], bins: list[str]) -> str:
-        """Return the layer that turns doubles into grid numbers and places of bins."""
-        outputs = list(keys)
-        outputs += [self._bin(i) + f" AS b{i}" for i, _ in enumerate(bins)]
-        outputs += [self._grid(i) + f" AS q{i}" for i, _ in enumerate(self._sums)]
-        outputs += [f"v{i}" for i, _ in enumerate(self._counted)]
-        return f"SELECT {', '.join(outputs) or '1 AS one'} FROM ({self._cells()}) AS cells"  # fmt: skip
-
-    def _cells(self) -> str:
-        """Return the layer that reads the table: filters, raw keys, numbers."""
-        terms, plan = self._terms, self._plan
-        outputs = [f"{terms.key(n)} AS k{i}" for i, n in enumerate(plan.query.keys)]
-        outputs += [self._bin_cell(b) + f" AS h{i}" for i, b in enumerate(self._bins)]
-        outputs += [
-            self._clamped(s.column) + f" AS x{i}" for i, s in enumerate(self._sums)
-        ]
-        outputs += [
-            self._value(name) + f" AS v{i}" for i, name in enumerate(self._counted)
-        ]
-        tests = [f"({terms.has_key(name)})" for name in plan.query.keys]
-        if plan.query.condition is not None:
-            tests.insert(0, f"({predicate(plan.query.condition, terms)})")
-        where = f" WHERE {' AND '.join(tests)}" if tests else ""
-        return f"SELECT {', '.join(outputs) or '1 AS one'} FROM data{where}"
-
-    def _clamped(self, column: str) -> str:
-        """Return the clamped cell as a double; a Boolean is 0 or 1."""
-        terms = self._terms
-        if isinstance(self._plan.schema[column], Boolean):
-            return self._dialect.truth_to_double.format(x=terms.truth(column))
-        return terms.clamped(column)
-
-    def _grid(self, place: int) -> str:
-        """Return ``q - first``, an integer in [0, width]."""
-        one = self._sums[place]
-        return self._number(one.column, one.first, f"x{place}")
-
-    def _number(self, name: str, first: int, f: str) -> str:
-        """Return the grid number of a clamped double, counted from `first`."""
-        column, dialect = self._plan.schema[name], self._dialect
-        if isinstance(column, Real | Integer):
-            step, half = dialect.constant(column.step), dialect.constant(0.5)
-            # Below it |x / step| < 2^-60, and adding 1/2 gives 1/2. Should it be zero,
-            # the step is so small that no double underflows when divided by it.
-            tiny = dialect.constant(column.step * 2.0**-60)
-            y = dialect.quotient.format(x=f, step=step, tiny=tiny)
-            f = dialect.floor.format(x=f"{y} + {half}")
-        # A declaration keeps grid numbers within ±2^62, so 64 bits hold the difference.
-        q = dialect.to_int64.format(x=f)
-        return f"{q} - {dialect.integer(first)}" if first else q
-
-    def _square(self, one: CentredSquare, q: str) -> str:
-        """Return the squared distance of ``q - first`` from the middle.
-
-        A width is below 2^63 and ``0 <= q <= width``, so no difference leaves 64 bits;
-        the trimmed distance is below 2^31, so neither does its square.
-        """
-        dialect = self._dialect
-        width = dialect.integer(one.width)
-        distance = f"({q} - ({width} - {q}))"
-        if one.trim:
-            distance = dialect.shifted.format(x=f"abs{distance}", bits=one.trim)
-        square = f"({distance} * {distance})"
-        return dialect.shifted.format(x=square, bits=one.shift) if one.shift else square
-
-    def _value(self, name: str) -> str:
-        """Return something that is null exactly when the cell is missing."""
-        if isinstance(self._plan.schema[name], Real | Integer):
-            return self._terms.number(name)
-        return f"CASE WHEN {self._terms.has_key(name)} THEN 1 END"
-
-    def _bin_cell(self, bins: Bins | Level) -> str:
-        terms, name = self._terms, bins.column
-        if isinstance(bins, Level) or bins.edges:
-            return terms.clamped(name)
-        if isinstance(self._plan.schema[name], Boolean):
-            return terms.truth(name)
-        # Without this, each undeclared cell would open a group of its own.
-        return f"CASE WHEN {terms.has_key(name)} THEN {terms.key(name)} END"
-
-    def _bin(self, place: int) -> str:
-        """Return the place of a clamped number among the bins; -1 outside the edges."""
-        bins, cell = self._bins[place], f"h{place}"
-        if isinstance(bins, Level):
-            q = f"({self._number(bins.column, bins.first, cell)})"
-            shifted = self._dialect.shifted.format(x=q, bits=bins.bits)
-            return shifted if bins.bits else q
-        if not bins.edges:
-            return cell
-        first, *_, start, last = map(
-            self._dialect.constant, (bins.edges[0], *bins.edges)
-        )
-        inner = self._bisect(cell, bins.edges, 0, bins.count - 1)
-        # The last bin is closed, so its right edge belongs to it.
-        return (
-            f"CASE WHEN {cell} < {first} THEN -1 WHEN {cell} > {last} THEN -1 "
-            f"WHEN {cell} >= {start} THEN {bins.count - 1} "
-            f"WHEN {cell} IS NOT NULL THEN {inner} END"
-        )
-
-    def _bisect(self, cell: str, edges: tuple[float, ...], low: int, high: int) -> str:
-        """Return the bin of a cell known to lie in bins `low` to `high`."""
-        if low >= high:
-            return str(low)
-        middle = (low + high + 1) // 2
-        left = self._bisect(cell, edges, low, middle - 1)
-        right = self._bisect(cell, edges, middle, high)
-        edge = self._dialect.constant(edges[middle])
-        return f"CASE WHEN {cell} < {edge} THEN {left} ELSE {right} END"
-
-
-def _binned(aggregates: list[Aggregate]) -> Iterator[Bins | Level]:
-    """Iterate over what the rows are counted by."""
-    for one in aggregates:
-        if isinstance(one, CentredKey):
-            yield Bins(one.column, (), one.count)
-        elif isinstance(one, Bins) or _is_finest(one, aggregates):
-            yield one
-
-
-def _is_finest(one: Aggregate, among: list[Aggregate]) -> TypeGuard[Level]:
-    """Tell whether it is the level of a tree from which all others follow."""
-    return isinstance(one, Level) and not any(
-        isinstance(other, Level)
-        and other.column == one.column
-        and other.bits < one.bits
-        for other in among
-    )
 
 
 def _group_by(keys: list[str], bins: list[str]) -> str:
