@@ -26,7 +26,7 @@ from sfumato.engine import Exact
 from sfumato.engine.duckdb import DuckDBEngine
 from sfumato.engine.frames import load_records
 from sfumato.noise.joint import box_level
-from sfumato.plan import Aggregate, Plan, Step, aggregate
+from sfumato.plan import Aggregate, Plan, Step, sensitivity
 
 Row: TypeAlias = Mapping[str, object]
 Table: TypeAlias = Sequence[Row]
@@ -82,9 +82,7 @@ def audit(
             used = share(step, [moved[part] for part in step.parts])
             steps[i] = max(steps[i], (used, other), key=lambda p: p[0])
     unit, groups = plan.schema.unit, len(plan.groups)
-    bounds = [
-        aggregate.sensitivity(p.aggregate, unit, groups=groups) for p in plan.parts
-    ]
+    bounds = [sensitivity(p.aggregate, unit, groups=groups) for p in plan.parts]
     return [
         *(
             Finding(part.aggregate, bound, *worst)

@@ -24,8 +24,8 @@ from sfumato.plan import (
     bound,
     make_plan,
     sensitivity,
+    squared_sensitivity,
 )
-from sfumato.plan.aggregate import squared_sensitivity
 
 REPLACE = Rows(neighbours="replace_one", size=2)
 COLUMNS = {

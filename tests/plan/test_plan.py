@@ -45,7 +45,7 @@ from sfumato.plan import (
     make_plan,
     sensitivity,
 )
-from sfumato.plan.aggregate import squared_sensitivity
+from sfumato.plan.term import squared_sensitivity
 
 COLUMNS = {
     "glucose": Real(0, 250, step=1, missing=0),

@@ -10,8 +10,6 @@ from sfumato.plan.aggregate import (
     CountValues,
     Level,
     SumValues,
-    bound,
-    sensitivity,
 )
 from sfumato.plan.expect import Expected, expected_errors
 from sfumato.plan.lower import make_plan
@@ -28,6 +26,7 @@ from sfumato.plan.record import (
     Recipe,
     Step,
 )
+from sfumato.plan.term import Term, bound, sensitivity, squared_sensitivity, term
 
 __all__ = [
     "Aggregate",
@@ -51,8 +50,11 @@ __all__ = [
     "Recipe",
     "Step",
     "SumValues",
+    "Term",
     "bound",
     "expected_errors",
     "make_plan",
     "sensitivity",
+    "squared_sensitivity",
+    "term",
 ]

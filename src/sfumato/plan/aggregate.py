@@ -1,16 +1,14 @@
-"""The exact integers that an engine computes, and how far one unit can move them.
+"""The exact integers that an engine computes.
 
-Every release is a sum over units of a bounded function of that unit's rows, in
-integers. Here a unit is one row, and a row falls into at most one group.
+Each is a sum of integers over rows; `term` says what one row adds.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TypeAlias, assert_never, final
+from typing import TypeAlias, final
 
 from sfumato.declare.schema import Boolean, Number
-from sfumato.declare.unit import Rows
 
 __all__ = [
     "Aggregate",
@@ -22,10 +20,7 @@ __all__ = [
     "CountValues",
     "Level",
     "SumValues",
-    "bound",
     "grid",
-    "sensitivity",
-    "squared_sensitivity",
     "tree",
 ]
 
@@ -207,59 +202,6 @@ Aggregate: TypeAlias = (
     | Bins
     | Level
 )
-
-
-def bound(aggregate: Aggregate) -> int:
-    """Return the largest size of one row's contribution to one cell."""
-    match aggregate:
-        case CountRows() | CountValues() | CentredKey() | Bins() | Level():
-            return 1
-        case CentredSum():
-            return aggregate.width
-        case CentredSquare():
-            return aggregate.reach
-        case SumValues(_, first, last):
-            return max(abs(first), abs(last))
-        case _:
-            assert_never(aggregate)
-
-
-def sensitivity(aggregate: Aggregate, unit: Rows, *, groups: int) -> int:
-    """Return the largest L1 change of the aggregate between neighbouring tables.
-
-    Theorem. Let a row contribute the vector g(row) over all groups and bins. Under
-    add/remove the L1 sensitivity is max ‖g(r)‖₁; under replace-one it is
-    max ‖g(r) - g(r')‖₁. A row lies in at most one cell, so both are read off the range
-    of one contribution (``docs/sensitivity.md``; checked by brute force over all
-    neighbours of small tables).
-
-    Args:
-        aggregate: What is summed.
-        unit: The neighbour relation.
-        groups: Number of group cells; a replaced row can leave one and enter another.
-    """
-    if unit.neighbours == "add_remove":
-        return bound(aggregate)
-    if groups == 1 and isinstance(aggregate, CountRows | CountValues):
-        return 1
-    if groups == 1 and isinstance(aggregate, SumValues):
-        return max(aggregate.last, 0) - min(aggregate.first, 0)
-    return 2 * bound(aggregate)
-
-
-def squared_sensitivity(aggregate: Aggregate, unit: Rows, *, groups: int) -> int:
-    """Return the square of the largest L2 change between neighbouring tables.
-
-    A row lies in at most one cell. Under replace-one the two rows lie in one cell, where
-    their contributions differ by at most the L1 sensitivity of one group, or in two,
-    where the squares of their sizes add up; the larger of both counts.
-    """
-    if unit.neighbours == "add_remove":
-        return bound(aggregate) ** 2
-    if isinstance(aggregate, Bins | Level):
-        return 2
-    same = sensitivity(aggregate, unit, groups=1) ** 2
-    return same if groups == 1 else max(same, 2 * bound(aggregate) ** 2)
 
 
 def grid(column: Number | Boolean) -> tuple[int, int]:

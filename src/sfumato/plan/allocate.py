@@ -19,15 +19,9 @@ from typing import TypeAlias
 from sfumato.account import GDP, ZCDP, Epsilon, Gaussian, Geometric, KNorm, Loss
 from sfumato.declare.query import Query
 from sfumato.declare.unit import Rows
-from sfumato.plan.aggregate import (
-    Aggregate,
-    Bins,
-    Level,
-    bound,
-    sensitivity,
-    squared_sensitivity,
-)
+from sfumato.plan.aggregate import Aggregate
 from sfumato.plan.record import Recipe, Step
+from sfumato.plan.term import bound, sensitivity, squared_sensitivity, term
 from sfumato.plan.weigh import weights
 
 __all__ = ["arrange"]
@@ -59,11 +53,9 @@ def arrange(
     joint = [
         (w * (rows * bound(a)) ** 2, i)
         for i, (a, w) in enumerate(zip(aggregates, worth, strict=True))
-        if not isinstance(a, Bins | Level)
+        if not term(a).apart
     ]
-    bins = [
-        c for c, a in zip(alone, aggregates, strict=True) if isinstance(a, Bins | Level)
-    ]
+    bins = [c for c, a in zip(alone, aggregates, strict=True) if term(a).apart]
     classes: list[_Class] = [*_best_runs(sorted(joint, reverse=True), alone), *bins]
     bounds = [bound(a) for a in aggregates]
     costs = _costs(total, classes)

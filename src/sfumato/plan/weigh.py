@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import assert_never
 
 from sfumato.declare.query import Query
-from sfumato.plan.aggregate import Aggregate, CentredSum, SumValues, bound
+from sfumato.plan.aggregate import Aggregate, CentredSum, SumValues
 from sfumato.plan.record import (
     ByCount,
     ByRank,
@@ -17,6 +17,7 @@ from sfumato.plan.record import (
     PublicSize,
     Recipe,
 )
+from sfumato.plan.term import bound
 
 __all__ = ["weights"]
 
