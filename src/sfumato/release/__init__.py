@@ -1,7 +1,7 @@
 """What may leave the building, and the forms it leaves in."""
 
 from sfumato.release.formats import from_json
-from sfumato.release.owner import OwnerComparison, OwnerRow, compare
+from sfumato.release.owner import OWNER_ONLY, OwnerComparison, OwnerRow, compare
 from sfumato.release.record import (
     Claim,
     Figure,
@@ -12,6 +12,7 @@ from sfumato.release.record import (
 )
 
 __all__ = [
+    "OWNER_ONLY",
     "Claim",
     "Figure",
     "Measurement",
