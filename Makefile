@@ -13,7 +13,7 @@ test: $(READY)  ## formatting, lint, types, floors and all tests
 	$(BIN)/ruff check src tests benchmarks
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-logo
-	$(BIN)/python -m pytest -q -rs -n auto
+	$(BIN)/python -m pytest -q -rs -n auto --dist loadgroup
 
 test-slow: $(READY)  ## the long statistical runs
 	$(BIN)/python -m pytest -q -m slow

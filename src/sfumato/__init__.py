@@ -30,7 +30,7 @@ if TYPE_CHECKING:
     )
     from sfumato.arrays import above_threshold, choose, gaussian, geometric, laplace
     from sfumato.consistency import Between, Monotone, Parts, Total, consistent
-    from sfumato.declare.dataset import CSV, Dataset, Postgres
+    from sfumato.declare.dataset import CSV, Dataset, Postgres, Spark
     from sfumato.declare.expr import col
     from sfumato.declare.query import (
         Query,
@@ -101,7 +101,7 @@ _HOMES = {
         "utility",
     ),
     "arrays": ("above_threshold", "choose", "gaussian", "geometric", "laplace"),
-    "declare.dataset": ("CSV", "Dataset", "Postgres"),
+    "declare.dataset": ("CSV", "Dataset", "Postgres", "Spark"),
     "declare.expr": ("col",),
     "declare.query": (
         "Query",
@@ -174,6 +174,7 @@ __all__ = [
     "Session",
     "SfumatoError",
     "SourceError",
+    "Spark",
     "TCloseness",
     "Total",
     "above_threshold",

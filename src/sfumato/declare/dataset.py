@@ -11,7 +11,7 @@ from sfumato.declare.schema import Schema
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
 
-__all__ = ["CSV", "Dataset", "Postgres"]
+__all__ = ["CSV", "Dataset", "Postgres", "Spark"]
 
 
 @final
@@ -60,12 +60,32 @@ class Postgres:
 
 
 @final
+@dataclass(frozen=True, slots=True)
+class Spark:
+    """A table or view that Apache Spark knows, read where it lies.
+
+    Args:
+        table: Its name as Spark resolves it: ``"clinic.patients"``.
+        url: Where Spark runs: ``"sc://host:15002"`` (Spark Connect), a master such as
+            ``"spark://host:7077"`` or ``"local[2]"``, or none for the session at hand.
+            It is never shown, for it may hold a token.
+
+    Examples:
+        >>> Spark("clinic.patients", "sc://cluster:15002")
+        Spark(table='clinic.patients')
+    """
+
+    table: str
+    url: str | None = field(default=None, repr=False)
+
+
+@final
 class Dataset:
     """A private table with its public declarations.
 
     Args:
-        source: A path to CSV or Parquet, `CSV`, `Postgres`, or a pandas, polars or Arrow
-            table.
+        source: A path to CSV or Parquet, `CSV`, `Postgres`, `Spark`, or a pandas, polars,
+            Arrow or Spark table.
         schema: What is public about it.
         name: Identity in the ledger: all releases under one name share one budget.
             Default: the file's stem, the database table's name, or ``"table"``.
@@ -90,7 +110,7 @@ class Dataset:
                 value=type(schema).__name__,
             )
         where = source.path if isinstance(source, CSV) else source
-        if name is None and isinstance(source, Postgres):
+        if name is None and isinstance(source, Postgres | Spark):
             name = source.table
         if name is None:
             name = Path(where).stem if isinstance(where, str | Path) else "table"

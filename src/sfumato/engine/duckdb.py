@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Self, final
 
 from sfumato.declare.schema import Schema
 from sfumato.engine import Exact
+from sfumato.engine.answer import answer
 from sfumato.engine.dialect import DUCKDB, Dialect
 from sfumato.engine.physical import Layout
-from sfumato.engine.render import Statement
 from sfumato.engine.storage import settle
-from sfumato.engine.table import Table, log
-from sfumato.errors import EngineError, SourceError
+from sfumato.engine.table import Table, wrong_size
 from sfumato.plan import Plan
 from sfumato.secret import Secret
-from sfumato.words import N_
 
 if TYPE_CHECKING:
     import duckdb
@@ -61,16 +59,7 @@ class DuckDBEngine:
             self._connection.close()
             raise
         if schema.unit.size not in (None, rows):
-            raise SourceError(
-                N_(
-                    "the table does not have the declared public number of rows, {size}"
-                ),
-                hint=N_(
-                    "correct size=..., or leave the number of rows private: "
-                    'Rows(neighbours="add_remove")'
-                ),
-                size=schema.unit.size,
-            )
+            raise wrong_size(schema)
 
     @property
     def dialect(self) -> Dialect:
@@ -88,23 +77,7 @@ class DuckDBEngine:
         Raises:
             EngineError: The engine failed; one fixed text, no cause. The debit stands.
         """
-        exact = self._try(plan)
-        if exact is None:  # raised out here, so that it carries no context either
-            raise EngineError
-        return Secret(exact)
-
-    def _try(self, plan: Plan) -> Exact | None:
-        try:
-            if plan.schema != self._schema:
-                msg = "the plan is of another schema"
-                raise ValueError(msg)  # noqa: TRY301
-            if not plan.parts:
-                return ()
-            statement = Statement(plan, self._layout, DUCKDB)
-            return statement.read(self.unprotected(statement.sql)).exact(plan)
-        except Exception:  # noqa: BLE001  whatever it was, one text
-            log.debug("the statement failed", exc_info=True)
-            return None
+        return answer(plan, self._schema, self._layout, DUCKDB, self.unprotected)
 
     def unprotected(self, sql: str) -> list[tuple[object, ...]]:
         """Return the rows of a statement over ``data``: exact and unprotected."""

@@ -13,6 +13,7 @@ from typing import final
 from sfumato.declare.schema import Integer, Real, Schema
 from sfumato.engine.duckdb import DuckDBEngine
 from sfumato.engine.postgres import PostgresEngine
+from sfumato.engine.spark import SparkEngine
 from sfumato.engine.terms import Terms
 from sfumato.errors import EngineError
 
@@ -44,7 +45,7 @@ class OwnerColumn:
 
 
 def owner_inspection(
-    engine: DuckDBEngine | PostgresEngine, schema: Schema
+    engine: DuckDBEngine | PostgresEngine | SparkEngine, schema: Schema
 ) -> tuple[OwnerColumn, ...]:
     """Count, per declared column, missing and clamped cells. NOT PRIVATE.
 

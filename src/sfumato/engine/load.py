@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
-from sfumato.declare.dataset import CSV, Dataset, Postgres
+from sfumato.declare.dataset import CSV, Dataset, Postgres, Spark
 from sfumato.engine.duckdb import DuckDBEngine
 from sfumato.engine.postgres import PostgresEngine
+from sfumato.engine.spark import SparkEngine
 from sfumato.engine.table import Table, log
 from sfumato.errors import SfumatoError, SourceError
 from sfumato.words import N_
@@ -15,7 +16,7 @@ from sfumato.words import N_
 __all__ = ["open_engine"]
 
 
-def open_engine(dataset: Dataset) -> DuckDBEngine | PostgresEngine:
+def open_engine(dataset: Dataset) -> DuckDBEngine | PostgresEngine | SparkEngine:
     """Load a dataset and check that it fits its declarations; no figure is computed.
 
     Examples:
@@ -30,6 +31,8 @@ def open_engine(dataset: Dataset) -> DuckDBEngine | PostgresEngine:
     """
     if isinstance(dataset.source, Postgres):
         return PostgresEngine(dataset.source, dataset.schema)
+    if isinstance(dataset.source, Spark) or _is(dataset.source, "pyspark", "DataFrame"):
+        return SparkEngine(dataset.source, dataset.schema)
     table = None
     try:
         table = _load(dataset)
@@ -48,8 +51,6 @@ def open_engine(dataset: Dataset) -> DuckDBEngine | PostgresEngine:
 
 def _load(dataset: Dataset) -> Table:
     source, schema = dataset.source, dataset.schema
-    # Frames are known by their type's module, so that no library is imported for it.
-    library, kind = type(source).__module__.split(".")[0], type(source).__name__
     if isinstance(source, CSV):
         from sfumato.engine.delimited import load_csv
 
@@ -58,15 +59,15 @@ def _load(dataset: Dataset) -> Table:
         from sfumato.engine.files import load_path
 
         return load_path(Path(source), schema)
-    if library == "pandas" and kind == "DataFrame":
+    if _is(source, "pandas", "DataFrame"):
         from sfumato.engine.frames import load_pandas
 
         return load_pandas(source, schema)
-    if library == "polars" and kind in ("DataFrame", "LazyFrame"):
+    if _is(source, "polars", "DataFrame", "LazyFrame"):
         from sfumato.engine.arrow import load_polars
 
         return load_polars(source, schema)
-    if library == "pyarrow" and kind in ("Table", "RecordBatch"):
+    if _is(source, "pyarrow", "Table", "RecordBatch"):
         from sfumato.engine.arrow import load_arrow
 
         return load_arrow(source, schema)
@@ -76,6 +77,14 @@ def _load(dataset: Dataset) -> Table:
         return load_records(source, schema)
     raise SourceError(
         N_("a table cannot be read from an object of type {kind}"),
-        hint=N_("give a path to CSV or Parquet, or a pandas, polars or Arrow table"),
-        kind=kind,
+        hint=N_(
+            "give a path to CSV or Parquet, or a pandas, polars, Arrow or Spark table"
+        ),
+        kind=type(source).__name__,
     )
+
+
+def _is(source: object, library: str, *kinds: str) -> bool:
+    """Tell a frame by its type's module, so that no library is imported for it."""
+    kind = type(source)
+    return kind.__module__.split(".")[0] == library and kind.__name__ in kinds

@@ -15,12 +15,12 @@ from typing import TYPE_CHECKING, Any, Self, final
 from sfumato.declare.dataset import Postgres
 from sfumato.declare.schema import Schema
 from sfumato.engine import Exact
+from sfumato.engine.answer import answer
 from sfumato.engine.catalog import CATALOG, Stored, relation, settle
 from sfumato.engine.dialect import POSTGRES, Dialect
 from sfumato.engine.physical import Layout
-from sfumato.engine.render import Statement
-from sfumato.engine.table import log
-from sfumato.errors import EngineError, MissingExtraError, SfumatoError, SourceError
+from sfumato.engine.table import wrong_size
+from sfumato.errors import MissingExtraError, SfumatoError, SourceError
 from sfumato.plan import Plan
 from sfumato.secret import Secret
 from sfumato.words import N_
@@ -78,16 +78,7 @@ class PostgresEngine:
         self.layout: Layout
         self.layout, self.stored = settle(columns, schema)
         if rows is not None and rows != schema.unit.size:
-            raise SourceError(
-                N_(
-                    "the table does not have the declared public number of rows, {size}"
-                ),
-                hint=N_(
-                    "correct size=..., or leave the number of rows private: "
-                    'Rows(neighbours="add_remove")'
-                ),
-                size=schema.unit.size,
-            )
+            raise wrong_size(schema)
 
     def run(self, plan: Plan) -> Secret[Exact]:
         """Return the plan's integers, from one statement.
@@ -95,23 +86,7 @@ class PostgresEngine:
         Raises:
             EngineError: The engine failed; one fixed text, no cause. The debit stands.
         """
-        exact = self._try(plan)
-        if exact is None:  # raised out here, so that it carries no context either
-            raise EngineError
-        return Secret(exact)
-
-    def _try(self, plan: Plan) -> Exact | None:
-        try:
-            if plan.schema != self._schema:
-                msg = "the plan is of another schema"
-                raise ValueError(msg)  # noqa: TRY301
-            if not plan.parts:
-                return ()
-            statement = Statement(plan, self.layout, POSTGRES)
-            return statement.read(self.unprotected(statement.sql)).exact(plan)
-        except Exception:  # noqa: BLE001  whatever it was, one text
-            log.debug("the statement failed", exc_info=True)
-            return None
+        return answer(plan, self._schema, self.layout, POSTGRES, self.unprotected)
 
     def unprotected(self, sql: str) -> list[tuple[object, ...]]:
         """Return the rows of a statement over ``data``: exact and unprotected."""

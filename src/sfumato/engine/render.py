@@ -127,18 +127,15 @@ class Statement:
     def _render(self) -> str:
         keys = self._scan.keys
         bins = [f"b{i}" for i, _ in enumerate(self._bins)]
-        count, total = self._dialect.count_text, self._dialect.sum_text
+        count, total = self._dialect.count_text, self._dialect.total
         outputs = keys + bins
-        outputs += [
-            self._dialect.grouping.format(x=", ".join(bins[i] for i in places))
-            for places in self._marks
-        ]
+        outputs += [self._dialect.marks([bins[i] for i in p]) for p in self._marks]
         outputs.append(count.format(x="*"))
         for i, one in enumerate(self._sums):
-            outputs += [count.format(x=f"q{i}"), total.format(x=f"q{i}")]
+            outputs += [count.format(x=f"q{i}"), total(f"q{i}", one.last - one.first)]
             if one.column in self._squares:
-                square = self._scan.square(self._squares[one.column], f"q{i}")
-                outputs.append(total.format(x=square))
+                spread = self._squares[one.column]
+                outputs.append(total(self._scan.square(spread, f"q{i}"), spread.most))
         outputs += [count.format(x=f"v{i}") for i, _ in enumerate(self._counted)]
         return (
             f"SELECT {', '.join(outputs)} FROM ({self._scan.relation()}) AS steps"

@@ -14,7 +14,7 @@ from sfumato.words import N_
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["NO_NAME", "Table", "declared_positions", "log", "unreadable"]
+__all__ = ["NO_NAME", "Table", "declared_positions", "log", "unreadable", "wrong_size"]
 
 NO_NAME = N_(
     "names must agree exactly, and the first line of a text file must name the columns"
@@ -89,4 +89,16 @@ def unreadable(name: str, stored: str) -> SourceError:
         hint=N_("store it as numbers, text, or true and false, then open it again"),
         name=repr(name),
         stored=stored,
+    )
+
+
+def wrong_size(schema: Schema) -> SourceError:
+    """Return the error for a table whose declared public number of rows is not true."""
+    return SourceError(
+        N_("the table does not have the declared public number of rows, {size}"),
+        hint=N_(
+            "correct size=..., or leave the number of rows private: "
+            'Rows(neighbours="add_remove")'
+        ),
+        size=schema.unit.size,
     )
