@@ -59,9 +59,13 @@ class Question:
         """Keep the rows where `condition` is true."""
         return Question(self._desk, self.query.where(condition))
 
-    def group_by(self, *columns: str) -> Question:
-        """Answer for each combination of the declared keys of these columns."""
-        return Question(self._desk, self.query.group_by(*columns))
+    def group_by(
+        self, *columns: str, keys: object = None, other: str | None = None
+    ) -> Question:
+        """Answer for each combination of keys; see `Query.group_by`."""
+        return Question(
+            self._desk, self.query.group_by(*columns, keys=keys, other=other)
+        )
 
     def select(self, *statistics: Statistic) -> Question:
         """Ask for these statistics."""

@@ -8,6 +8,7 @@ import math
 import os
 from decimal import Decimal
 from fractions import Fraction
+from itertools import product
 
 import numpy as np
 import pandas as pd
@@ -184,11 +185,25 @@ def statistics(draw, schema):
 
 
 @st.composite
+def groupings(draw, schema):
+    """Questions that group by up to two columns, by declared or by listed keys."""
+    keys = draw(st.lists(st.sampled_from((*KEYS, FLAG)), max_size=2, unique=True))
+    other = draw(st.sampled_from([None, None, "rest"])) if keys else None
+    if not keys or draw(st.booleans()):
+        return ask.Query().group_by(*keys, other=other)
+    every = list(product(*(schema[k].values for k in keys)))
+    kind = lambda e: tuple((type(k), k) for k in e)  # noqa: E731  True == 1
+    some = draw(
+        st.lists(st.sampled_from(every), min_size=1, max_size=3, unique_by=kind)
+    )
+    return ask.Query().group_by(*keys, keys=some, other=other)
+
+
+@st.composite
 def plans(draw, unit=ADDED_OR_REMOVED):
     """Questions that the planner accepts."""
     schema = draw(schemas(unit))
-    keys = draw(st.lists(st.sampled_from((*KEYS, FLAG)), max_size=2, unique=True))
-    query = ask.Query().group_by(*keys)
+    query = draw(groupings(schema))
     if draw(st.booleans()):
         query = query.where(draw(conditions(schema)))
     several = draw(st.lists(statistics(schema), min_size=1, max_size=5))

@@ -6,11 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from itertools import pairwise
-from math import isinf
+from math import isinf, prod
 from typing import TypeAlias, final
 
 from sfumato.amount import Amount, exact, nearest_double
 from sfumato.declare.expr import And, Expr
+from sfumato.declare.keys import Listed, read_listed
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
 
@@ -290,6 +291,8 @@ class Query:
     statistics: tuple[Statistic, ...] = ()
     keys: tuple[str, ...] = ()
     condition: Expr | None = None
+    listed: tuple[Listed, ...] = ()
+    other: str | None = None
 
     def where(self, condition: Expr) -> Query:
         """Keep the rows where `condition` is true; repeated calls all must hold."""
@@ -302,9 +305,41 @@ class Query:
         both = condition if self.condition is None else And(self.condition, condition)
         return replace(self, condition=both)
 
-    def group_by(self, *columns: str) -> Query:
-        """Answer for each combination of the declared keys of these columns."""
-        return replace(self, keys=self.keys + columns)
+    def group_by(
+        self, *columns: str, keys: object = None, other: str | None = None
+    ) -> Query:
+        """Answer for each combination of the declared keys of these columns.
+
+        Repeated calls cross their combinations, those of the first call outermost.
+
+        Args:
+            columns: Names of columns with declared keys.
+            keys: A public list of keys, or of tuples of keys: only these combinations
+                are answered for, in this order, whether or not they occur.
+            other: Name of one more group, at the end, for all rows that are in no
+                group otherwise: an unlisted or a missing key.
+
+        Raises:
+            DeclarationError: The keys are not such a list, or `other` is no name.
+
+        Examples:
+            >>> q = Query().group_by("Sex", "Year", keys=[("F", 2024), ("M", 2025)])
+            >>> print(q.select(count()))
+            count by Sex, Year (2 listed keys)
+        """
+        listed = () if keys is None else (read_listed(columns, keys),)
+        if other == "" or not isinstance(other, str | None):
+            raise DeclarationError(
+                N_("the group of all other rows needs a name, got {value}"),
+                hint=N_('write, for example, other="other"'),
+                value=repr(other)[:60],
+            )
+        return replace(
+            self,
+            keys=self.keys + columns,
+            listed=self.listed + listed,
+            other=self.other if other is None else other,
+        )
 
     def select(self, *statistics: Statistic) -> Query:
         """Ask for these statistics; equal names get a number appended."""
@@ -329,6 +364,10 @@ class Query:
         words = ", ".join(s.name for s in self.statistics) or "nothing"
         if self.keys:
             words += f" by {', '.join(self.keys)}"
+            if self.listed:
+                words += f" ({prod(len(e.keys) for e in self.listed)} listed keys)"
+            if self.other is not None:
+                words += f" and {self.other}"
         return words if self.condition is None else f"{words} where {self.condition}"
 
 

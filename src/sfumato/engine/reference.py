@@ -62,13 +62,16 @@ class ReferenceEngine:
             for row in self._rows
             if query.condition is None or _truth(query.condition, row, schema) is True
         ]
-        groups: dict[tuple[Value, ...], list[Row]] = {
+        last = None if query.other is None else -1
+        groups: dict[tuple[Value, ...] | None, list[Row]] = {
             tuple(_key(schema, name, key) for name, key in zip(query.keys, cell, strict=True)): []
-            for cell in plan.groups
+            for cell in plan.groups[:last]
         }  # fmt: skip
+        if query.other is not None:
+            groups[None] = []
         for row in kept:
             place = tuple(_value(row, schema, name) for name in query.keys)
-            groups.get(place, []).append(row)
+            groups.get(place, groups.get(None, [])).append(row)
         return Secret(
             tuple(
                 tuple(

@@ -12,11 +12,10 @@ The statement reads the table once and adds up the relation of `scan`::
 from __future__ import annotations
 
 from collections.abc import Sequence
-from itertools import product
 from typing import final
 
-from sfumato.declare.schema import Boolean, Category, Key
 from sfumato.engine.dialect import Dialect
+from sfumato.engine.groups import Groups
 from sfumato.engine.physical import Layout
 from sfumato.engine.scan import Scan
 from sfumato.engine.totals import Totals
@@ -47,12 +46,10 @@ class Statement:
         """Add the statement's rows up per group cell, in exact integers."""
         totals = self._zero()
         keys, bins = len(self._plan.query.keys), len(self._bins)
-        places: dict[tuple[int | None, ...], int] = {
-            place: i for i, place in enumerate(self._group_places())
-        }
+        groups = Groups(self._plan, self._scan.terms)
         for row in rows:
-            group = places.get(self._group(row[:keys]))
-            if group is None:  # a null key when there is no other row
+            group = groups.place(row[:keys])
+            if group is None:
                 continue
             marks = len(self._marks)
             chosen = self._chosen(row[keys + bins : keys + bins + marks])
@@ -75,17 +72,6 @@ class Statement:
         for bins in self._bins:
             totals.bins[bins] = [0] * (groups * bins.count)
         return totals
-
-    def _group_places(self) -> list[tuple[int, ...]]:
-        """Return each group cell as places among the declared keys."""
-        sizes = [len(_keys(self._plan, name)) for name in self._plan.query.keys]
-        return list(product(*map(range, sizes)))
-
-    def _group(self, cells: tuple[object, ...]) -> tuple[int | None, ...]:
-        return tuple(
-            self._scan.terms.place(name, cell)
-            for name, cell in zip(self._plan.query.keys, cells, strict=True)
-        )
 
     @property
     def _marks(self) -> list[range]:
@@ -152,9 +138,3 @@ def _group_by(keys: list[str], bins: list[str]) -> str:
         sets = ", ".join(f"({', '.join([*keys, b])})" for b in bins)
         return f" GROUP BY GROUPING SETS ({sets})"
     return f" GROUP BY {', '.join(keys + bins)}" if keys or bins else ""
-
-
-def _keys(plan: Plan, name: str) -> tuple[Key, ...]:
-    column = plan.schema[name]
-    assert isinstance(column, Category | Boolean)  # noqa: S101  the plan checked it
-    return column.values

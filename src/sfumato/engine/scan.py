@@ -110,7 +110,7 @@ class Scan:
     def _cells(self) -> str:
         """Return the layer that reads the table: filters, raw keys, numbers."""
         terms, plan = self.terms, self._plan
-        outputs = [f"{terms.key(n)} AS k{i}" for i, n in enumerate(plan.query.keys)]
+        outputs = [f"{self._key(n)} AS k{i}" for i, n in enumerate(plan.query.keys)]
         outputs += [self._bin_cell(b) + f" AS h{i}" for i, b in enumerate(self.bins)]
         outputs += [
             self._clamped(s.column) + f" AS x{i}" for i, s in enumerate(self.sums)
@@ -119,10 +119,19 @@ class Scan:
             self._value(name) + f" AS v{i}" for i, name in enumerate(self.counted)
         ]
         tests = [f"({terms.has_key(name)})" for name in plan.query.keys]
+        tests = tests if plan.query.other is None else []
         if plan.query.condition is not None:
             tests.insert(0, f"({predicate(plan.query.condition, terms)})")
         where = f" WHERE {' AND '.join(tests)}" if tests else ""
         return f"SELECT {', '.join(outputs) or '1 AS one'} FROM data{where}"
+
+    def _key(self, name: str) -> str:
+        """Return the raw key; null instead of what is none, where other rows count."""
+        key = self.terms.key(name)
+        if self._plan.query.other is None:
+            return key
+        # Without this, each undeclared cell would open a group of its own.
+        return f"CASE WHEN {self.terms.has_key(name)} THEN {key} END"
 
     def _clamped(self, column: str) -> str:
         """Return the clamped cell as a double; a Boolean is 0 or 1."""

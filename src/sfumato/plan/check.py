@@ -29,6 +29,7 @@ from sfumato.declare.schema import (
     token,
 )
 from sfumato.errors import DeclarationError, nearest
+from sfumato.plan.grouping import Grouping
 from sfumato.words import N_
 
 __all__ = ["check_query"]
@@ -49,19 +50,7 @@ def check_query(query: Query, schema: Schema) -> None:
         )
     for statistic in query.statistics:
         _check_statistic(statistic, schema)
-    for key in query.keys:
-        if not isinstance(schema[key], Category | Boolean):
-            raise DeclarationError(
-                N_("column {name} cannot group: it has no declared keys"),
-                hint=N_("declare it as Category([...]), or ask for a histogram of it"),
-                name=repr(key),
-            )
-    if len(set(query.keys)) < len(query.keys):
-        raise DeclarationError(
-            N_("a column groups twice: {names}"),
-            hint=N_("name each grouping column once"),
-            names=", ".join(query.keys),
-        )
+    Grouping.of(query, schema)
     if query.condition is not None:
         _check_size(query.condition)
         _check_filter(query.condition, schema)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import product
-from math import prod
 from typing import assert_never
 
 from sfumato.account import GDP, ZCDP, Epsilon, Loss
@@ -47,6 +45,7 @@ from sfumato.plan.aggregate import (
 )
 from sfumato.plan.allocate import arrange
 from sfumato.plan.check import check_query
+from sfumato.plan.grouping import Grouping
 from sfumato.plan.record import (
     ByCount,
     ByRank,
@@ -86,10 +85,10 @@ def make_plan(
     """
     total = loss if isinstance(loss, ZCDP | GDP) else Epsilon(loss)
     check_query(query, schema)
-    keys = [_keys(schema, k) for k in query.keys]
+    grouping = Grouping.of(query, schema)
     needs = _Needs(query, schema)
     recipes = tuple(needs.recipe(s) for s in query.statistics)
-    size = prod(map(len, keys))
+    size = grouping.size
     cells = tuple(
         size * (a.count if isinstance(a, Bins | Level) else 1) for a in needs.aggregates
     )
@@ -101,7 +100,7 @@ def make_plan(
             cells=max(scanned),
             most=_MOST_CELLS,
         )
-    groups = tuple(product(*keys))
+    groups = tuple(grouping.groups())
     steps = arrange(total, needs.aggregates, recipes, query, schema.unit, len(groups))
     parts = tuple(map(Part, needs.aggregates, cells))
     return Plan(dataset, schema, query, parts, steps, recipes, groups, total.measure)

@@ -23,8 +23,9 @@ from sfumato.account import (
     describe,
 )
 from sfumato.declare.query import Query, Statistic
-from sfumato.declare.schema import Key, Schema
+from sfumato.declare.schema import Schema
 from sfumato.plan.aggregate import Aggregate
+from sfumato.plan.grouping import Group, Grouping
 
 __all__ = [
     "ByCount",
@@ -43,7 +44,6 @@ __all__ = [
 _NOTHING: dict[Measure, Loss] = {
     kind.measure: kind.from_units(0) for kind in (Epsilon, ZCDP, GDP)
 }
-Group: TypeAlias = "tuple[Key, ...]"
 
 
 @final
@@ -147,7 +147,8 @@ class Plan:
         parts: The exact integers to compute, each measured once.
         steps: The measurements: every part belongs to exactly one.
         recipes: For each statistic of the query, how it follows from the parts.
-        groups: The group cells, in the declared order; ``((),)`` without grouping.
+        groups: The group cells, in the declared order; ``((),)`` without grouping. The
+            cell of all other rows, where it is asked for, is the last.
         measure: The currency of the charges.
     """
 
@@ -159,6 +160,11 @@ class Plan:
     recipes: tuple[Recipe, ...]
     groups: tuple[Group, ...]
     measure: Measure = "epsilon"
+
+    @property
+    def grouping(self) -> Grouping:
+        """The grouping columns and their keys."""
+        return Grouping.of(self.query, self.schema)
 
     @property
     def cost(self) -> Loss:
