@@ -21,8 +21,9 @@ from sfumato.consistency.constraint import (
 from sfumato.consistency.estimate import estimate
 from sfumato.consistency.figures import Named, Numbered
 from sfumato.consistency.system import Floats
-from sfumato.errors import ArgumentError, MissingExtraError
+from sfumato.errors import ArgumentError
 from sfumato.release import Figure, Release
+from sfumato.release.libraries import need
 from sfumato.words import N_
 
 if TYPE_CHECKING:
@@ -65,12 +66,6 @@ class Adjusted:
         Raises:
             MissingExtraError: pandas is not installed.
         """
-        try:
-            import pandas as pd
-        except ImportError:
-            raise MissingExtraError(
-                N_("pandas is not installed"), hint=N_("pip install pandas")
-            ) from None
         columns: dict[str, Any] = {}
         if self.figures:
             keys = dict.fromkeys(k for f in self.figures for k in f.group)
@@ -80,7 +75,8 @@ class Adjusted:
         columns |= {"raw": self.raw, "consistent": self.values}
         if self.low is not None:
             columns |= {"low": self.low, "high": self.high}
-        return pd.DataFrame(columns)
+        frame: pd.DataFrame = need("pandas").DataFrame(columns)
+        return frame
 
     def __str__(self) -> str:
         """Show the first figures, raw and consistent."""

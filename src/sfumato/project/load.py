@@ -31,7 +31,7 @@ from sfumato.words import N_
 
 __all__ = ["Asked", "Format", "Project", "json_schema", "load"]
 
-Format: TypeAlias = Literal["json", "csv", "html"]
+Format: TypeAlias = Literal["json", "csv", "html", "md", "xlsx", "parquet", "zip"]
 
 
 @final

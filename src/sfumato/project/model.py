@@ -352,8 +352,8 @@ class OutputTable(Strict):
     """What is written, and where."""
 
     folder: str = Field(default="results", min_length=1)
-    formats: list[Literal["json", "csv", "html"]] = Field(
-        default=["json", "csv", "html"], min_length=1
+    formats: list[Literal["json", "csv", "html", "md", "xlsx", "parquet", "zip"]] = (
+        Field(default=["json", "csv", "html"], min_length=1)
     )
 
 

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import os
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
@@ -14,7 +12,8 @@ from typing import final
 from sfumato.errors import ProjectError
 from sfumato.project.load import Format
 from sfumato.release import OwnerComparison, Release
-from sfumato.release.files import write
+from sfumato.release.files import FORMATS, write
+from sfumato.release.libraries import need
 from sfumato.words import N_
 
 __all__ = ["Outputs"]
@@ -23,6 +22,15 @@ _NAMES: dict[Format, str] = {
     "json": "release.json",
     "csv": "release.csv",
     "html": "report.html",
+    "md": "release.md",
+    "xlsx": "release.xlsx",
+    "parquet": "release.parquet",
+    "zip": "release.zip",
+}
+_LIBRARIES: dict[Format, tuple[str, ...]] = {
+    "html": ("matplotlib", "jinja2"),
+    "xlsx": ("openpyxl",),
+    "parquet": ("pyarrow",),
 }
 _OWNER = "owner.html"
 
@@ -34,7 +42,7 @@ class Outputs:
 
     Attributes:
         folder: The folder; made when absent.
-        formats: Which of release.json, release.csv and report.html are written.
+        formats: Which forms of the releases are written.
         owner: Whether owner.html is written too: true values, NOT PRIVATE.
     """
 
@@ -70,13 +78,11 @@ class Outputs:
 
         Raises:
             ProjectError: The folder cannot be made or written. Nothing was spent.
-            MissingExtraError: A page needs a library that is not installed.
+            MissingExtraError: A form needs a library that is not installed.
         """
-        if "html" in self.formats or self.owner:
-            from sfumato.report.canvas import need
-
-            need("matplotlib")
-            need("jinja2")
+        forms = (*self.formats, *(("html",) if self.owner else ()))
+        for library in (name for form in forms for name in _LIBRARIES.get(form, ())):
+            need(library)
         parents = (self.folder, *self.folder.parents)
         absent = [p for p in parents if not os.path.lexists(p)]
         try:
@@ -105,7 +111,7 @@ class Outputs:
     def write(self, releases: Sequence[Release], *, lang: str, title: str) -> None:
         """Write all public files, each in one step; JSON, which holds all, first."""
         for form in sorted(self.formats, key=list(_NAMES).index):
-            write(self.folder / _NAMES[form], _text(form, releases, lang, title))
+            write(self.folder / _NAMES[form], _content(form, releases, lang, title))
 
     def write_owner(self, comparisons: Sequence[OwnerComparison], *, lang: str) -> None:
         """Write the owner's page, which only its owner may read: NOT PRIVATE."""
@@ -115,34 +121,21 @@ class Outputs:
         write(self.folder / _OWNER, page, mode=0o600)
 
 
-def _text(form: Format, releases: Sequence[Release], lang: str, title: str) -> str:
+def _content(
+    form: Format, releases: Sequence[Release], lang: str, title: str
+) -> str | bytes:
     match form:
         case "json":
             return json_text(releases)
-        case "csv":
-            return csv_text(releases)
         case "html":
             from sfumato.report import to_html
 
             return to_html(list(releases), lang=lang, title=title)
+        case _:
+            return FORMATS[form](releases, lang)
 
 
 def json_text(releases: Sequence[Release]) -> str:
     """Return several releases as one JSON text, each in its own documented form."""
     parts = ",\n".join(release.to_json().strip() for release in releases)
     return f'{{"schema_version": 1, "releases": [\n{parts}\n]}}\n'
-
-
-def csv_text(releases: Sequence[Release]) -> str:
-    """Return several releases as one table, for spreadsheets.
-
-    The columns are the union of theirs: each release adds its grouping columns.
-    """
-    tables = [list(csv.reader(io.StringIO(r.to_csv(), newline=""))) for r in releases]
-    heads = list(dict.fromkeys(name for table in tables for name in table[0]))
-    out = io.StringIO(newline="")
-    writer = csv.DictWriter(out, heads, restval="", lineterminator="\r\n")
-    writer.writeheader()
-    for first, *rows in tables:
-        writer.writerows(dict(zip(first, row, strict=True)) for row in rows)
-    return f"\ufeff{out.getvalue()}"  # Excel needs the mark to read Chinese

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import os
 import threading
+from collections.abc import Callable, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from sfumato.errors import ArgumentError
-from sfumato.release.formats import to_csv, to_json
+from sfumato.release.formats import to_json
+from sfumato.release.merged import merge
+from sfumato.release.tables import write_csv
 from sfumato.words import N_, language
 
 if TYPE_CHECKING:
     from sfumato.release.record import Release
 
-__all__ = ["refuse_ending", "report", "save", "write"]
+__all__ = ["FORMATS", "refuse_ending", "report", "save", "write"]
 
 
 def report() -> Any:
@@ -33,16 +36,58 @@ def save(
 ) -> None:
     """Write a release in the format that the file's ending names; see `Release.save`."""
     where = Path(path)
-    match where.suffix.lower():
-        case ".json":
-            text = to_json(release)
-        case ".csv":
-            text = "\ufeff" + to_csv(release)
-        case ".html":
-            text = report().to_html([release], lang=language(lang))
-        case _:
-            raise refuse_ending(where, ".json, .csv, .html")
-    write(where, text)
+    ending = where.suffix.lower().removeprefix(".")
+    if ending not in FORMATS:
+        raise refuse_ending(where, ", ".join(f".{known}" for known in FORMATS))
+    write(where, FORMATS[ending]([release], language(lang)))
+
+
+def _json(releases: Sequence[Release], _: str) -> str:
+    return to_json(releases[0])
+
+
+def _csv(releases: Sequence[Release], _: str) -> str:
+    return "\ufeff" + write_csv(merge(releases))  # Excel needs the mark to read Chinese
+
+
+def _html(releases: Sequence[Release], lang: str) -> str:
+    page: str = report().to_html(list(releases), lang=lang)
+    return page
+
+
+def _markdown(releases: Sequence[Release], lang: str) -> str:
+    from sfumato.release.markdown import to_markdown
+
+    return to_markdown(releases, lang=lang)
+
+
+def _workbook(releases: Sequence[Release], lang: str) -> bytes:
+    from sfumato.release.workbook import to_workbook
+
+    return to_workbook(releases, lang=lang)
+
+
+def _parquet(releases: Sequence[Release], _: str) -> bytes:
+    from sfumato.release.parquet import to_parquet
+
+    return to_parquet(releases)
+
+
+def _package(releases: Sequence[Release], lang: str) -> bytes:
+    from sfumato.release.package import to_package
+
+    return to_package(releases, lang=lang)
+
+
+FORMATS: Mapping[str, Callable[[Sequence[Release], str], str | bytes]] = {
+    "json": _json,
+    "csv": _csv,
+    "html": _html,
+    "md": _markdown,
+    "xlsx": _workbook,
+    "parquet": _parquet,
+    "zip": _package,
+}
 
 
 def refuse_ending(path: Path, known: str) -> ArgumentError:
@@ -55,20 +100,23 @@ def refuse_ending(path: Path, known: str) -> ArgumentError:
     )
 
 
-def write(path: Path, text: str, *, mode: int = 0o666) -> None:
-    """Put a text at `path` in one step: a reader sees the old file or the new one.
+def write(path: Path, content: str | bytes, *, mode: int = 0o666) -> None:
+    """Put content at `path` in one step: a reader sees the old file or the new one.
 
     Args:
         path: Where to; a file there is replaced.
-        text: Written in UTF-8, line ends as they are.
+        content: Bytes, or a text that is written in UTF-8, line ends as they are.
         mode: Permissions, before the process's mask.
     """
+    data = content
+    if isinstance(data, str):
+        data = data.encode("utf-8", "backslashreplace")
     own = f"{os.getpid()}-{threading.get_ident()}"
     draft = path.with_name(f".{path.name}.{own}.part")
     handle = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
     try:
         with os.fdopen(handle, "wb") as file:
-            file.write(text.encode("utf-8", "backslashreplace"))
+            file.write(data)
             file.flush()
             os.fsync(file.fileno())
         draft.replace(path)

@@ -279,15 +279,17 @@ class Release:
         return files.report().plot(self, lang=lang)
 
     def save(self, path: str | os.PathLike[str], *, lang: str | None = None) -> None:
-        """Write the release to a ``.json``, ``.csv`` or ``.html`` file, whole or not at all.
+        """Write the release to a file, whole or not at all.
 
         Args:
-            path: Where to; the ending names the format. A file there is replaced.
-            lang: Language of the HTML page; default: that of the locale.
+            path: Where to; the ending names the format: ``.json``, ``.csv``, ``.html``,
+                ``.md``, ``.xlsx``, ``.parquet``, or ``.zip`` for a Frictionless data
+                package. A file there is replaced.
+            lang: Language of what people read in it; default: that of the locale.
 
         Raises:
             ArgumentError: Another ending.
-            MissingExtraError: The page needs matplotlib and Jinja2.
+            MissingExtraError: The format needs a library that is not installed.
         """
         from sfumato.release import files
 

@@ -5,19 +5,27 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Iterable, Sequence
-from importlib import import_module
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Literal, TypeAlias
 
-from sfumato.errors import MissingExtraError
+from sfumato.release.libraries import need
 from sfumato.release.record import Figure, Release
-from sfumato.words import N_
 
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
 
-__all__ = ["Cell", "to_columns", "to_csv", "to_pandas", "to_polars"]
+__all__ = [
+    "Cell",
+    "Sort",
+    "sort_of",
+    "text_of",
+    "to_columns",
+    "to_csv",
+    "to_pandas",
+    "to_polars",
+    "write_csv",
+]
 
 Cell: TypeAlias = "str | int | float | bool | None"
 Sort: TypeAlias = Literal["text", "whole", "real", "flag", "mixed"]
@@ -116,17 +124,27 @@ def to_csv(release: Release) -> str:
     Save it in UTF-8 with a byte-order mark (as `Release.save` does): Excel needs the
     mark to read Chinese.
     """
-    table = to_columns(release)
+    return write_csv(to_columns(release))
+
+
+def write_csv(table: Mapping[str, Sequence[Cell]], *, guard: bool = True) -> str:
+    """Return columns as CSV text.
+
+    Args:
+        table: Cells by column name.
+        guard: Put an apostrophe before what a spreadsheet could run; see `to_csv`.
+    """
     out = io.StringIO(newline="")
     writer = csv.writer(out, lineterminator="\r\n")
-    writer.writerow(map(_cell, table))
-    writer.writerows(map(_cell, row) for row in zip(*table.values(), strict=True))
+    writer.writerow(_cell(name, guard=guard) for name in table)
+    for row in zip(*table.values(), strict=True):
+        writer.writerow(_cell(value, guard=guard) for value in row)
     return out.getvalue()
 
 
-def _cell(value: Cell) -> str:
+def _cell(value: Cell, *, guard: bool = True) -> str:
     if isinstance(value, str):
-        return f"'{value}" if _RUNS.match(value) else value
+        return f"'{value}" if guard and _RUNS.match(value) else value
     if isinstance(value, bool):
         return "true" if value else "false"
     return "" if value is None else _number(value)
@@ -143,10 +161,10 @@ def to_pandas(release: Release) -> pd.DataFrame:
     Raises:
         MissingExtraError: pandas is not installed.
     """
-    pandas = _need("pandas")
+    pandas = need("pandas")
     made = {}
     for name, cells in to_columns(release).items():
-        kind = _PANDAS.get((_sort(name, cells), None in cells), "object")
+        kind = _PANDAS.get((sort_of(name, cells), None in cells), "object")
         made[name] = pandas.Series(cells, dtype=kind)
     frame: pd.DataFrame = pandas.DataFrame(made)
     return frame
@@ -158,7 +176,7 @@ def to_polars(release: Release) -> pl.DataFrame:
     Raises:
         MissingExtraError: polars is not installed.
     """
-    polars = _need("polars")
+    polars = need("polars")
     types = {
         "text": polars.String,
         "whole": polars.Int64,
@@ -168,19 +186,20 @@ def to_polars(release: Release) -> pl.DataFrame:
     }
     made = []
     for name, cells in to_columns(release).items():
-        sort = _sort(name, cells)
+        sort = sort_of(name, cells)
         mixed = sort == "mixed"
-        values = [_text(c) for c in cells] if mixed else cells
+        values = [text_of(c) for c in cells] if mixed else cells
         made.append(polars.Series(name, values, dtype=types[sort], strict=False))
     frame: pl.DataFrame = polars.DataFrame(made)
     return frame
 
 
-def _text(cell: Cell) -> str | None:
-    return cell if cell is None or isinstance(cell, str) else _cell(cell)
+def text_of(cell: Cell) -> str | None:
+    """Return a cell of a column of mixed types as text."""
+    return cell if cell is None or isinstance(cell, str) else _cell(cell, guard=False)
 
 
-def _sort(name: str, cells: Sequence[Cell]) -> Sort:
+def sort_of(name: str, cells: Sequence[Cell]) -> Sort:
     """Return what a column holds; it depends on names and public keys, not on noise."""
     if name in _REALS:
         return "real"
@@ -194,14 +213,3 @@ def _sort(name: str, cells: Sequence[Cell]) -> Sort:
     ):
         return "whole"
     return "real" if types == {float} else "mixed"
-
-
-def _need(library: str) -> Any:
-    try:
-        return import_module(library)
-    except ImportError as error:
-        raise MissingExtraError(
-            N_("{library} is not installed"),
-            hint=N_("run: pip install {library}"),
-            library=library,
-        ) from error

@@ -12,16 +12,14 @@ import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
-from importlib import import_module
 from typing import Any
 from unicodedata import east_asian_width
 from xml.etree import ElementTree as ET
 
-from sfumato.errors import MissingExtraError
+from sfumato.release.libraries import need
 from sfumato.report.palette import INK, LIGHT
-from sfumato.words import N_
 
-__all__ = ["ems", "fit", "need", "settings", "to_svg"]
+__all__ = ["ems", "fit", "settings", "to_svg"]
 
 _LOCK = threading.RLock()  # matplotlib's settings are shared by all threads
 _CHINESE = (
@@ -50,22 +48,6 @@ _ROLES = {colour: f"var(--{role})" for role, colour in LIGHT.items()}
 
 _WIDE, _CAPITAL, _NARROW, _OTHER = 1.0, 0.68, 0.32, 0.56
 _THIN = frozenset("ijltfrI.,;:'|!()[] ")
-
-
-def need(library: str) -> Any:
-    """Import a library of the extra ``report``.
-
-    Raises:
-        MissingExtraError: It is not installed.
-    """
-    try:
-        return import_module(library)
-    except ImportError as error:
-        raise MissingExtraError(
-            N_("reports need {library}, which is not installed"),
-            hint=N_('run: pip install "sfumato[report]"'),
-            library=library.partition(".")[0],
-        ) from error
 
 
 def ems(text: str) -> float:

@@ -6,7 +6,8 @@ from dataclasses import dataclass
 from math import nan
 from typing import Any
 
-from sfumato.report.canvas import ems, fit, need
+from sfumato.release.libraries import need
+from sfumato.report.canvas import ems, fit
 from sfumato.report.palette import FILLS, INK, MUTED, TRUTH
 
 __all__ = ["GAP", "HEAD", "MUTED_SMALL", "SIZE", "SMALL", "WIDTH", "Frame", "Heads",

@@ -7,10 +7,10 @@ from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
+from sfumato.release.libraries import need
 from sfumato.release.record import Release
 from sfumato.release.text import visible
 from sfumato.release.wording import NOT_PRIVATE
-from sfumato.report.canvas import need
 from sfumato.report.palette import DARK, LIGHT, variables
 from sfumato.report.view import view
 from sfumato.words import N_, language, speaker

@@ -1,0 +1,101 @@
+"""Releases as a Frictionless data package: a CSV whose columns a machine can read.
+
+The descriptor follows Data Package and Table Schema, version 1, which statistics
+offices and open-data portals load (https://specs.frictionlessdata.io).
+"""
+
+from __future__ import annotations
+
+import io
+import json
+import zipfile
+from collections.abc import Sequence
+from typing import Any
+
+from sfumato.release.formats import to_dict
+from sfumato.release.merged import merge
+from sfumato.release.promise import promise
+from sfumato.release.record import Release
+from sfumato.release.tables import Sort, sort_of, write_csv
+from sfumato.words import language, speaker
+
+__all__ = ["descriptor", "to_package"]
+
+_TABLE = "figures.csv"
+_ONE_TIME = (1980, 1, 1, 0, 0, 0)  # same releases, same bytes
+_TYPES: dict[Sort, str] = {
+    "text": "string",
+    "whole": "integer",
+    "real": "number",
+    "flag": "boolean",
+    "mixed": "string",
+}
+_TITLES = {
+    "name": "Name of the figure",
+    "kind": "Statistic",
+    "column": "Column that it is about",
+    "key": "Category, of a histogram of categories",
+    "bin_low": "Left edge of the bin",
+    "bin_high": "Right edge of the bin",
+    "estimate": "Estimate with noise",
+    "low": "Lower end of the interval, noise only",
+    "high": "Upper end of the interval, noise only",
+    "confidence": "Confidence of the interval",
+    "unit": "Unit of measurement",
+    "loss": "Privacy loss of the release",
+    "epsilon": "ε of the release at its δ",
+    "delta": "δ",
+    "protected_unit": "Who or what one unit of the promise is",
+    "neighbours": "Neighbour relation of the promise",
+}
+
+
+def to_package(releases: Sequence[Release], *, lang: str | None = None) -> bytes:
+    """Return the bytes of a ``.zip`` with the table and its ``datapackage.json``.
+
+    Args:
+        releases: What to write.
+        lang: Language of the description; default: that of the locale.
+    """
+    table = write_csv(merge(releases), guard=False).encode()
+    about = json.dumps(descriptor(releases, lang=lang), ensure_ascii=False, indent=2)
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
+        for name, data in (("datapackage.json", about.encode()), (_TABLE, table)):
+            entry = zipfile.ZipInfo(name, _ONE_TIME)
+            entry.compress_type = zipfile.ZIP_DEFLATED
+            archive.writestr(entry, data)
+    return out.getvalue()
+
+
+def descriptor(
+    releases: Sequence[Release], *, lang: str | None = None
+) -> dict[str, Any]:
+    """Return the fields of ``datapackage.json``."""
+    say = speaker(language(lang))
+    fields = [_field(name, sort_of(name, c)) for name, c in merge(releases).items()]
+    dialect = {"delimiter": ",", "doubleQuote": True, "lineTerminator": "\r\n"}
+    return {
+        "profile": "tabular-data-package",
+        "name": "sfumato-release",
+        "title": releases[0].title if releases else "",
+        "description": "\n".join(promise(r.claim, say) for r in releases),
+        "resources": [
+            {
+                "profile": "tabular-data-resource",
+                "name": "figures",
+                "path": _TABLE,
+                "format": "csv",
+                "mediatype": "text/csv",
+                "encoding": "utf-8",
+                "dialect": dialect,
+                "schema": {"fields": fields, "missingValues": [""]},
+            }
+        ],
+        "sfumato:claims": [to_dict(release)["claim"] for release in releases],
+    }
+
+
+def _field(name: str, sort: Sort) -> dict[str, str]:
+    field = {"name": name, "type": _TYPES[sort]}
+    return field | ({"title": _TITLES[name]} if name in _TITLES else {})
