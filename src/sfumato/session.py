@@ -98,6 +98,11 @@ class Session:
         return self._desk.budget
 
     @property
+    def ledger(self) -> Ledger[Loss]:
+        """The ledger that every release and every model of this session is charged to."""
+        return self._ledger
+
+    @property
     def spent(self) -> Loss:
         """What is spent so far, by every session on this ledger."""
         return self._ledger.spent

@@ -10,6 +10,7 @@ come from `sfumato.noise.stream` alone.
 `rounded_laplace`           real values + Laplace noise, rounded to a public grid
 `rounded_gaussian`          real values + normal noise, rounded to a public grid
 `box_noise`                 one vector, jointly: P(z) ~ ``exp(-max |z_i| / bounds_i ...)``
+`spherical_noise`           one vector, jointly: density ~ ``exp(-||z||_2 / scale)``, rounded
 `whole_laplace`             continuous Laplace noise, rounded to integers of any size
 `whole_gaussian`            likewise, normal
 `permute_and_flip`          the index of a good score; the default way to choose
@@ -30,6 +31,7 @@ from sfumato.noise.integers import (
 )
 from sfumato.noise.joint import box_noise
 from sfumato.noise.rounded import rounded_gaussian, rounded_laplace
+from sfumato.noise.sphere import spherical_noise
 from sfumato.noise.stream import FixedStream, Stream, default, replaced
 from sfumato.noise.whole import whole_gaussian, whole_laplace
 
@@ -48,6 +50,7 @@ __all__ = [
     "replaced",
     "rounded_gaussian",
     "rounded_laplace",
+    "spherical_noise",
     "uniform_below",
     "whole_gaussian",
     "whole_laplace",

@@ -1,0 +1,204 @@
+"""Public facts of features and labels: declared, or refused; read only on request.
+
+``on_leak="refuse"`` (the default) raises `PrivacyLeakError` for what is not declared.
+``on_leak="warn"`` reads it from the rows, warns, and marks the model NOT PRIVATE.
+"""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias, final
+
+import numpy as np
+
+from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
+from sfumato.errors import DeclarationError, nearest
+from sfumato.words import N_
+
+__all__ = [
+    "Feature",
+    "Keys",
+    "Leaks",
+    "PrivacyLeakError",
+    "PrivacyLeakWarning",
+    "Span",
+    "feature_facts",
+]
+
+
+class PrivacyLeakError(DeclarationError):
+    """A public fact is not declared; it was not read from the rows."""
+
+    code = "SF106"
+
+
+class PrivacyLeakWarning(UserWarning):
+    """A fact was read from the rows: the model is NOT PRIVATE."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Span:
+    """A numeric feature: its public bounds and codes for "no value"."""
+
+    lower: float
+    upper: float
+    missing: tuple[float, ...] = ()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Keys:
+    """A feature of declared keys: one indicator per key, none for any other cell.
+
+    Attributes:
+        cells: For each indicator, the cells (as text) that it stands for.
+    """
+
+    cells: tuple[tuple[str, ...], ...]
+
+
+Feature: TypeAlias = Span | Keys
+
+
+class Leaks:
+    """What to do about facts that were not declared, and what was done.
+
+    Args:
+        policy: ``"refuse"`` or ``"warn"``.
+    """
+
+    def __init__(self, policy: str) -> None:
+        """Check the policy."""
+        if policy not in ("refuse", "warn"):
+            raise DeclarationError(
+                N_("unknown on_leak {value}"),
+                hint=N_('write "refuse", or "warn" to read facts from the rows'),
+                value=repr(policy)[:60],
+            )
+        self.warn = policy == "warn"
+        self.found: list[str] = []
+
+    def need(self, fact: str, hint: str) -> None:
+        """Refuse a missing fact, or note that it will be read from the rows."""
+        if not self.warn:
+            raise PrivacyLeakError(N_("{what} not declared"), hint=hint, what=fact)
+        self.found.append(fact)
+
+    def tell(self) -> None:
+        """Warn of what was read from the rows."""
+        if self.found:
+            warnings.warn(
+                f"{', '.join(self.found)} read from the rows: the model is NOT PRIVATE",
+                PrivacyLeakWarning,
+                stacklevel=4,
+            )
+
+
+def feature_facts(
+    names: Sequence[str] | None,
+    width: int,
+    schema: Schema | None,
+    bounds: Any,
+    missing: Any,
+) -> tuple[Feature, ...] | None:
+    """Return the declared facts of each feature; none when bounds are not declared.
+
+    Args:
+        names: Names of the columns, where the table has names.
+        width: Number of columns.
+        schema: Declarations by name; without names, in the order of the columns.
+        bounds: ``(lower, upper)``, each a number or one number per column; or a
+            mapping from names to ``(lower, upper)``.
+        missing: A code, one code per column, or a mapping from names to codes.
+
+    Raises:
+        DeclarationError: A declaration does not fit the table. Nothing was spent.
+    """
+    if bounds is None:
+        return None if schema is None else _of_schema(names, width, schema)
+    if isinstance(bounds, Mapping):
+        pairs = [bounds[n] for n in _named(names, bounds)]
+    else:
+        try:
+            lows, highs = bounds
+            sides = [
+                np.broadcast_to(np.asarray(s, float), width) for s in (lows, highs)
+            ]
+        except (TypeError, ValueError):
+            raise DeclarationError(
+                N_("bounds must be (lower, upper) for {width} columns"),
+                hint=N_("give two numbers, two lists, or a mapping by column name"),
+                width=width,
+            ) from None
+        pairs = list(zip(*sides, strict=True))
+    codes = _codes(names, width, missing)
+    return tuple(
+        _span(Real(float(low), float(high), missing=c))
+        for (low, high), c in zip(pairs, codes, strict=True)
+    )
+
+
+def _of_schema(
+    names: Sequence[str] | None, width: int, schema: Schema
+) -> tuple[Feature, ...]:
+    if names is not None:
+        return tuple(_feature(schema[n]) for n in names)
+    columns = schema.columns
+    if len(columns) not in (width, width + 1):
+        raise DeclarationError(
+            N_("the schema declares {columns} columns, the table has {width}"),
+            hint=N_("pass a data frame, so that columns are found by name"),
+            columns=len(columns),
+            width=width,
+        )
+    return tuple(_feature(column) for _, column in columns[:width])
+
+
+def _feature(column: Real | Integer | Category | Boolean) -> Feature:
+    if isinstance(column, Category):
+        return Keys(tuple((t,) for t in column.tokens))
+    if isinstance(column, Boolean):
+        return Keys((column.true,))
+    return _span(column)
+
+
+def _span(column: Real | Integer) -> Span:
+    return Span(column.lower, column.upper, column.missing)
+
+
+def _named(names: Sequence[str] | None, known: Mapping[str, Any]) -> Sequence[str]:
+    if names is None:
+        raise DeclarationError(
+            N_("declarations by name need a table with column names"),
+            hint=N_("pass a data frame, or declare in the order of the columns"),
+        )
+    for name in names:
+        if name not in known:
+            raise DeclarationError(
+                N_("column {name} is not declared"),
+                hint=N_("declare it; near names: {near}"),
+                name=repr(name),
+                near=nearest(str(name), [str(k) for k in known]),
+            )
+    return names
+
+
+def _codes(names: Sequence[str] | None, width: int, missing: Any) -> list[Any]:
+    if missing is None:
+        return [()] * width
+    if isinstance(missing, Mapping):
+        if names is None:
+            _named(names, missing)
+        return [missing.get(n, ()) for n in names or ()]
+    if isinstance(missing, Sequence | np.ndarray) and not isinstance(missing, str):
+        if len(missing) != width:
+            raise DeclarationError(
+                N_("missing must be one code, or one per column ({width})"),
+                hint=N_("write None for a column without a code"),
+                width=width,
+            )
+        return [() if m is None else m for m in missing]
+    return [missing] * width

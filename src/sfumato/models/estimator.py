@@ -1,0 +1,331 @@
+"""The frame of every estimator: check what is public, pay, then look at rows.
+
+In this order, whatever the model: privacy parameters, declarations and the shape of the
+table are checked; the ledger is debited, durably; only then is a row looked at. After
+the debit an error has one fixed text.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, ClassVar, Literal, NoReturn, Self, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
+from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils.multiclass import check_classification_targets
+from sklearn.utils.validation import check_is_fitted, validate_data
+
+from sfumato import noise
+from sfumato.account import Loss
+from sfumato.amount import exact
+from sfumato.declare.schema import Boolean, Category, Schema
+from sfumato.errors import DeclarationError, EngineError
+from sfumato.models.budget import read_budget
+from sfumato.models.claim import claim_of
+from sfumato.models.declared import Leaks, Span, feature_facts
+from sfumato.models.door import Floats
+from sfumato.models.price import Price, read_price
+from sfumato.models.table import (
+    Columns,
+    Encoder,
+    as_columns,
+    first_rows,
+    labels_of,
+    spans_of_rows,
+)
+from sfumato.models.work import Work
+from sfumato.words import N_
+
+__all__ = ["Facts", "Job", "PrivateEstimator", "wrong_option"]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What is public of a fit.
+
+    Attributes:
+        encoder: Of the features.
+        classes: The declared classes, sorted; none without labels.
+        span: Bounds of a numeric target; none without.
+    """
+
+    encoder: Encoder
+    classes: NDArray[Any] | None = None
+    span: Span | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What a fit will do, known before any row is looked at.
+
+    Attributes:
+        mechanisms: Descriptors for the ledger, exactly what will be drawn.
+        run: Looks at the rows and returns the fitted attributes.
+    """
+
+    mechanisms: Sequence[Mapping[str, object]]
+    run: Callable[[Work], Mapping[str, Any]]
+
+
+class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
+    """What all estimators share; each names its own arguments.
+
+    Attributes:
+        privacy_spent_: What the fit was charged, in the budget's currency.
+        privacy_claim_: What is promised, as plain JSON.
+    """
+
+    _wants: ClassVar[Literal["labels", "number", "nothing"]] = "nothing"
+    _degree: ClassVar[int] = 1
+
+    def _job(self, facts: Facts, price: Price) -> Job:
+        """Check the model's own arguments and return what will be done."""
+        raise NotImplementedError
+
+    def _encoder(self, features: Any) -> Encoder:
+        return Encoder(features)
+
+    def _fit(self, X: Any, y: Any, privacy_ids: Any) -> Self:
+        budget, leaks = read_budget(self.budget), Leaks(self.on_leak)
+        price = self._price(privacy_ids)
+        table, y = self._read_table(X, y), self._read_target(y)
+        if y is not None:
+            check_consistent_length(X, y)
+        facts = self._facts(table, y, leaks)
+        job = self._job(facts, price)
+        loss = price.loss(budget.measure)
+        kept = self._kept(privacy_ids, table, price)
+        paid = budget.pay(
+            loss, plan=self._digest(facts, price), descriptor=_described(job, price)
+        )
+        leaks.tell()
+        private = noise.default().secure and not leaks.found
+        learned = _sealed(job, facts, table, y, kept)
+        for name, value in learned.items():
+            setattr(self, name, value)
+        self.features_ = facts.encoder.features
+        if facts.classes is not None:
+            self.classes_ = facts.classes
+        self.privacy_spent_: Loss | float = loss if not leaks.found else float("inf")
+        self.privacy_claim_ = claim_of(price, loss, paid, private=private)
+        return self
+
+    def _price(self, privacy_ids: Any) -> Price:
+        schema = self.schema
+        if schema is not None and not isinstance(schema, Schema):
+            raise DeclarationError(
+                N_("schema must be a Schema, got {value}"),
+                hint=N_('write sf.Schema({{"Age": sf.Integer(0, 120)}})'),
+                value=type(schema).__name__,
+            )
+        told = self.neighbours
+        if told is None:
+            told = self.schema.unit.neighbours if self.schema else "add_remove"
+        elif self.schema and self.schema.unit.neighbours != told:
+            raise DeclarationError(
+                N_("the schema declares {schema} neighbours, the estimator {own}"),
+                hint=N_("leave neighbours out of the estimator"),
+                schema=self.schema.unit.neighbours,
+                own=repr(told)[:60],
+            )
+        return read_price(
+            self.epsilon,
+            self.delta,
+            told,
+            self.rows_per_person,
+            persons=privacy_ids is not None,
+        )
+
+    def _read_table(self, X: Any, y: Any) -> Columns:
+        name = type(self).__name__
+        table = as_columns(X, name)
+        validate_data(self, X, reset=True, skip_check_array=True)
+        if y is None and self._wants != "nothing":
+            message = (
+                f"This {name} estimator requires y to be passed, "
+                "but the target y is None."
+            )
+            raise ValueError(message)
+        return table
+
+    def _read_target(self, y: Any) -> NDArray[Any] | None:
+        if self._wants == "nothing" or y is None:
+            return None
+        self._target_name = getattr(y, "name", None)
+        return np.asarray(column_or_1d(y, warn=True))
+
+    def _facts(self, table: Columns, y: NDArray[Any] | None, leaks: Leaks) -> Facts:
+        names = getattr(self, "feature_names_in_", None)
+        features = feature_facts(
+            None if names is None else [str(n) for n in names],
+            table.width,
+            self.schema,
+            self.bounds,
+            self.missing,
+        )
+        if features is None:
+            leaks.need(
+                N_("the bounds of the features are"),
+                N_(
+                    "pass bounds=(lower, upper) or a schema; public facts, not from rows"
+                ),
+            )
+            features = spans_of_rows(table)
+        encoder = self._encoder(features)
+        if self._wants == "labels":
+            return Facts(encoder, classes=self._classes(y, leaks))
+        if self._wants == "number":
+            return Facts(encoder, span=self._span(y, leaks))
+        return Facts(encoder)
+
+    def _classes(self, y: Any, leaks: Leaks) -> NDArray[Any]:
+        declared = self.classes
+        if declared is None:
+            column = self._target_column()
+            if isinstance(column, Category | Boolean):
+                declared = column.values
+        if declared is None:
+            leaks.need(
+                N_("the classes are"),
+                N_("pass classes=[0, 1], or a schema that declares the target"),
+            )
+            if y.dtype.kind == "f" and not np.isfinite(y).all():
+                message = "Input y contains NaN, infinity or a value too large."
+                raise ValueError(message)
+            check_classification_targets(y)
+            declared = y
+        classes = np.unique(np.asarray(declared))
+        if len(classes) < 2:  # noqa: PLR2004
+            raise DeclarationError(
+                N_("a classifier needs at least two classes, got one class or none"),
+                hint=N_("declare all classes that may occur, such as classes=[0, 1]"),
+            )
+        return classes
+
+    def _span(self, y: Any, leaks: Leaks) -> Span:
+        column = self._target_column()
+        if self.y_bounds is not None:
+            return _two_bounds(self.y_bounds)
+        if column is not None and not isinstance(column, Category | Boolean):
+            return Span(column.lower, column.upper, column.missing)
+        leaks.need(
+            N_("the bounds of the target are"),
+            N_("pass y_bounds=(lower, upper), or a schema that declares the target"),
+        )
+        if y.dtype.kind == "f" and not np.isfinite(y).all():
+            message = "Input y contains NaN, infinity or a value too large."
+            raise ValueError(message)
+        low, high = float(y.min()), float(y.max())
+        return Span(low, high) if low < high else Span(low - 1, low + 1)
+
+    def _target_column(self) -> Any:
+        name = self.target if self.target is not None else self._target_name
+        if self.schema is None or name is None:
+            return None
+        return self.schema[str(name)]
+
+    def _kept(self, ids: Any, table: Columns, price: Price) -> NDArray[np.bool_] | None:
+        if ids is None:
+            return None
+        owners = column_or_1d(ids)
+        if len(owners) != len(table):
+            raise DeclarationError(
+                N_("privacy_ids do not have one entry per row"),
+                hint=N_("pass the identifier of the person of each row"),
+            )
+        return first_rows(np.asarray(owners), price.rows)
+
+    def _digest(self, facts: Facts, price: Price) -> str:
+        own = self.get_params(deep=False)
+        told = sorted((k, repr(v)) for k, v in own.items() if k != "budget")
+        text = repr((type(self).__name__, told, facts, price))
+        return hashlib.sha256(text.encode()).hexdigest()
+
+    def _blocks(self, X: Any, *, clip: bool) -> Iterator[Floats]:
+        """Iterate over encoded rows of a table to predict for."""
+        check_is_fitted(self)
+        table = as_columns(X, type(self).__name__)
+        validate_data(self, X, reset=False, skip_check_array=True)
+        return self._encoder(self.features_).chunks(table, clip=clip)
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that cells may be missing and that a fit is random."""
+        tags = super().__sklearn_tags__()
+        tags.input_tags.allow_nan = True
+        tags.non_deterministic = True
+        return tags
+
+
+def _two_bounds(given: Any) -> Span:
+    try:
+        low, high = (exact(b) for b in given)
+    except (TypeError, ValueError):
+        low = high = None
+    if low is None or high is None or not low < high:
+        wrong_option(
+            "y_bounds", given, N_("give two public numbers, such as y_bounds=(0, 500)")
+        )
+    return Span(float(low), float(high))
+
+
+def _described(job: Job, price: Price) -> str:
+    told = {
+        "version": 1,
+        "unit": "person" if price.persons else "row",
+        "neighbours": price.neighbours,
+        "rows": price.rows,
+        "mechanisms": list(job.mechanisms),
+    }
+    return json.dumps(told, sort_keys=True)
+
+
+def _sealed(
+    job: Job,
+    facts: Facts,
+    table: Columns,
+    y: NDArray[Any] | None,
+    kept: NDArray[np.bool_] | None,
+) -> Mapping[str, Any]:
+    """Look at the rows; whatever goes wrong has one fixed text."""
+    learned = None
+    with suppress(Exception), np.errstate(all="ignore"):
+        learned = job.run(_work(facts, table, y, kept))
+    if learned is None:
+        raise EngineError  # out here, so that it carries no context either
+    return learned
+
+
+def _work(
+    facts: Facts,
+    table: Columns,
+    y: NDArray[Any] | None,
+    kept: NDArray[np.bool_] | None,
+) -> Work:
+    target: NDArray[np.float64] = np.empty(0)
+    if facts.classes is not None:
+        places = labels_of(np.asarray(y), facts.classes)
+        target = places.astype(np.float64)
+        counted = places >= 0
+        if not counted.all():
+            kept = counted if kept is None else kept & counted
+    elif facts.span is not None:
+        column = Columns(np.asarray(y).reshape(-1, 1))
+        if column.matrix.dtype.kind not in "fiub":  # type: ignore[union-attr]
+            column = Columns(None, (np.asarray(y),))
+        target = Encoder((facts.span,)).encode(column, slice(None))[:, 0]
+    return Work(table, facts.encoder, target, kept)
+
+
+def wrong_option(name: str, value: object, hint: str) -> NoReturn:
+    """Refuse an argument of a model; nothing was read and nothing spent."""
+    raise DeclarationError(
+        N_("{name} cannot be {value}"), hint=hint, name=name, value=repr(value)[:60]
+    )

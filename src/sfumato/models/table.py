@@ -1,0 +1,262 @@
+"""Tables and labels as estimators see them: total row by row, encoded by public facts.
+
+A number becomes ``(2x - lower - upper)/(upper - lower)`` in [-1, 1]; what is missing
+becomes 0, the public middle; a declared key becomes an indicator. Each rule looks at
+one row alone, so it costs no privacy, and no cell can raise an error.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_array
+
+from sfumato.declare.schema import token
+from sfumato.models.declared import Feature, Keys, Span
+
+__all__ = [
+    "CHUNK",
+    "Columns",
+    "Encoder",
+    "Floats",
+    "as_columns",
+    "first_rows",
+    "labels_of",
+    "spans_of_rows",
+]
+
+Floats: TypeAlias = "NDArray[np.float64]"
+CHUNK = 1 << 13
+"""Rows that are encoded at a time: a table is never copied whole."""
+
+_NOT_CELLS = (dict, list, tuple, set)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Columns:
+    """A table that was given, not yet looked at.
+
+    Attributes:
+        matrix: All columns as one numeric array, where they are one.
+        several: Else one array per column.
+    """
+
+    matrix: NDArray[Any] | None
+    several: tuple[NDArray[Any], ...] = ()
+
+    def __len__(self) -> int:
+        """Return the number of rows."""
+        return len(self.matrix if self.matrix is not None else self.several[0])
+
+    @property
+    def width(self) -> int:
+        """Number of columns."""
+        return len(self.several) if self.matrix is None else self.matrix.shape[1]
+
+    def column(self, index: int, rows: slice) -> NDArray[Any]:
+        """Return some rows of one column."""
+        if self.matrix is None:
+            return self.several[index][rows]
+        return self.matrix[rows, index]
+
+
+def as_columns(table: Any, name: str) -> Columns:
+    """Check the shape of a table and return its columns; reads no cell of numbers.
+
+    Raises:
+        ValueError: Not two-dimensional, empty, or complex, as scikit-learn says it.
+        TypeError: Sparse, or a cell is a container.
+    """
+    kind = type(table).__module__.partition(".")[0]
+    if kind in ("pandas", "polars") and hasattr(table, "columns"):
+        found = [np.asarray(table[c].to_numpy()) for c in table.columns]
+        if found and any(a.dtype.kind not in "fiub" for a in found):
+            check_array(np.zeros((len(table), len(found))), estimator=name)
+            return Columns(None, tuple(map(_checked, found)))
+    array = check_array(
+        table,
+        dtype=None if getattr(table, "dtype", None) == np.dtype(object) else "numeric",
+        ensure_all_finite=False,
+        estimator=name,
+    )
+    if array.dtype.kind in "fiub":
+        return Columns(array)
+    return Columns(None, tuple(_checked(array[:, j]) for j in range(array.shape[1])))
+
+
+def _checked(cells: NDArray[Any]) -> NDArray[Any]:
+    if cells.dtype == object and any(isinstance(c, _NOT_CELLS) for c in cells):
+        message = "argument must be a string or a real number, not a container"
+        raise TypeError(message)
+    return cells
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Encoder:
+    """Public facts of the features, as a map from cells to numbers.
+
+    Attributes:
+        features: One per column.
+        degree: 1, or more for orthogonal polynomials of each number: the Legendre
+            polynomial of order k, times ``tau**(k - 1)``.
+        tau: Weight of the higher orders.
+    """
+
+    features: tuple[Feature, ...]
+    degree: int = 1
+    tau: float = 0.3
+
+    @property
+    def width(self) -> int:
+        """Number of encoded columns."""
+        return sum(
+            self.degree if isinstance(f, Span) else len(f.cells) for f in self.features
+        )
+
+    @property
+    def owners(self) -> tuple[int, ...]:
+        """For each encoded column, which feature it comes from."""
+        sizes = [
+            self.degree if isinstance(f, Span) else len(f.cells) for f in self.features
+        ]
+        return tuple(j for j, size in enumerate(sizes) for _ in range(size))
+
+    def encode(self, table: Columns, rows: slice, *, clip: bool = True) -> Floats:
+        """Return some rows as numbers in [-1, 1]; beyond it only without `clip`."""
+        with np.errstate(all="ignore"):  # a warning would tell of a cell
+            return self._encoded(table, rows, clip=clip)
+
+    def _encoded(self, table: Columns, rows: slice, *, clip: bool) -> Floats:
+        simple = self.degree == 1 and table.matrix is not None
+        if simple and all(isinstance(f, Span) for f in self.features):
+            return self._all_spans(table.matrix[rows], clip=clip)  # type: ignore[index]
+        parts = []
+        for j, feature in enumerate(self.features):
+            cells = table.column(j, rows)
+            if isinstance(feature, Keys):
+                parts.append(_indicators(cells, feature))
+            else:
+                encoded = _scaled(_numbers(cells), feature, clip=clip)
+                parts.append(self._powers(encoded))
+        return np.concatenate(parts, axis=1)
+
+    def _all_spans(self, block: NDArray[Any], *, clip: bool) -> Floats:
+        spans = [f for f in self.features if isinstance(f, Span)]
+        low, high = (
+            np.array([getattr(s, k) for s in spans]) for k in ("lower", "upper")
+        )
+        numbers = block.astype(np.float64)
+        gone = np.isnan(numbers)
+        for j, span in enumerate(spans):
+            for code in span.missing:
+                gone[:, j] |= numbers[:, j] == code
+        endless = np.isinf(numbers)
+        if clip or endless.any():
+            kept = np.clip(numbers, low, high)
+            numbers = kept if clip else np.where(endless, kept, numbers)
+        numbers -= (low + high) / 2
+        numbers /= (high - low) / 2
+        numbers[gone] = 0.0
+        return np.clip(numbers, -1.0, 1.0, out=numbers) if clip else numbers
+
+    def _powers(self, encoded: Floats) -> Floats:
+        columns = [encoded]
+        if self.degree > 1:
+            x, before = encoded, np.ones_like(encoded)
+            for k in range(1, self.degree):  # Bonnet's recursion
+                now = columns[-1] / self.tau ** (k - 1)
+                after = ((2 * k + 1) * x * now - k * before) / (k + 1)
+                columns.append(after * self.tau**k)
+                before = now
+        return np.stack(columns, axis=1)
+
+    def chunks(self, table: Columns, *, clip: bool = True) -> Iterator[Floats]:
+        """Iterate over the encoded rows, `CHUNK` at a time."""
+        for start in range(0, len(table), CHUNK):
+            yield self.encode(table, slice(start, start + CHUNK), clip=clip)
+
+
+def _scaled(numbers: Floats, span: Span, *, clip: bool) -> Floats:
+    gone = np.isnan(numbers)
+    for code in span.missing:
+        gone |= numbers == code
+    endless = np.isinf(numbers)
+    kept = np.clip(numbers, span.lower, span.upper)
+    numbers = kept if clip else np.where(endless, kept, numbers)
+    half = (span.upper - span.lower) / 2
+    found = (numbers - (span.lower + span.upper) / 2) / half
+    if clip:
+        found = np.clip(found, -1.0, 1.0)
+    return np.where(gone, 0.0, found)
+
+
+def _numbers(cells: NDArray[Any]) -> Floats:
+    """Return cells as floats; text that is no number, and nulls, become NaN."""
+    if cells.dtype.kind in "fiub":
+        return cells.astype(np.float64)
+    return np.array([_number(c) for c in cells], np.float64)
+
+
+def _number(cell: Any) -> float:
+    try:
+        return float(cell)
+    except (TypeError, ValueError, OverflowError):
+        return float("nan")
+
+
+def _indicators(cells: NDArray[Any], keys: Keys) -> Floats:
+    places = {text: k for k, group in enumerate(keys.cells) for text in group}
+    found = np.zeros((len(cells), len(keys.cells)))
+    for i, cell in enumerate(cells.tolist()):
+        k = places.get(token(cell))  # type: ignore[arg-type]  # None is no key
+        if k is not None:
+            found[i, k] = 1.0
+    return found
+
+
+def spans_of_rows(table: Columns) -> tuple[Feature, ...]:
+    """Return bounds READ FROM THE ROWS: a leak, taken only when asked for."""
+    found = []
+    for j in range(table.width):
+        numbers = _numbers(table.column(j, slice(None)))
+        finite = numbers[np.isfinite(numbers)]
+        low, high = (finite.min(), finite.max()) if len(finite) else (0.0, 1.0)
+        if not low < high:
+            low, high = low - 1, high + 1
+        found.append(Span(float(low), float(high)))
+    return tuple(found)
+
+
+def labels_of(values: NDArray[Any], classes: Any) -> NDArray[np.int64]:
+    """Return the place of each label among the classes; -1 for any other label."""
+    known = np.asarray(classes)
+    if values.dtype.kind in "fiub" and known.dtype.kind in "fiub":
+        place = np.searchsorted(known, values)
+        place = np.minimum(place, len(known) - 1)
+        return np.where(known[place] == values, place, -1).astype(np.int64)
+    places = {token(c): k for k, c in enumerate(known.tolist())}
+    found = [places.get(token(v), -1) for v in values.tolist()]
+    return np.array(found, np.int64)
+
+
+def first_rows(owners: NDArray[Any], most: int) -> NDArray[np.bool_]:
+    """Return which rows are among the first `most` of their owner.
+
+    Whether a row is kept depends on rows of the same owner alone, so that one person
+    changes no other person's part.
+    """
+    texts = owners.astype(str) if owners.dtype == object else owners
+    _, person = np.unique(texts, return_inverse=True)
+    order = np.argsort(person, kind="stable")
+    starts = np.r_[0, np.flatnonzero(np.diff(person[order])) + 1]
+    lengths = np.diff(np.r_[starts, len(order)])
+    rank = np.arange(len(order)) - np.repeat(starts, lengths)
+    kept = np.empty(len(order), np.bool_)
+    kept[order] = rank < most
+    return kept

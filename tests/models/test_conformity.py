@@ -1,0 +1,58 @@
+"""scikit-learn's own checks, without a single expected failure.
+
+They need facts to be read from rows and many fits, so they run on request of a leak and
+under a budget in a file, which also shows that budgets survive pickling. Each fit draws
+the same noise, as an estimator with a fixed random_state does: one check compares fits.
+"""
+
+import atexit
+import shutil
+import tempfile
+import warnings
+from pathlib import Path
+
+import pytest
+from sklearn.utils.estimator_checks import parametrize_with_checks
+
+import sfumato as sf
+from sfumato.models import LogisticRegression, ModelBudget
+from sfumato.models.estimator import PrivateEstimator
+from sfumato.testing import seeded
+
+FOLDER = Path(tempfile.mkdtemp())
+LEDGER = FOLDER / "checks.ledger"
+atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
+
+
+def every_estimator():
+    """Return one instance per estimator and currency."""
+    pays = {
+        "budget": ModelBudget(sf.ZCDP("1e6"), dataset="checks", ledger=LEDGER),
+        "on_leak": "warn",
+    }
+    return [
+        LogisticRegression("10000", **pays),
+        LogisticRegression("1000", "1e-5", **pays),
+    ]
+
+
+@pytest.fixture
+def same_noise(monkeypatch):
+    """Give every fit the same noise."""
+    fit = PrivateEstimator._fit
+
+    def repeated(self, *data):
+        with seeded(1):
+            return fit(self, *data)
+
+    monkeypatch.setattr(PrivateEstimator, "_fit", repeated)
+
+
+@pytest.mark.filterwarnings("ignore")
+@pytest.mark.usefixtures("same_noise")
+@parametrize_with_checks(every_estimator())
+def test_it_is_a_scikit_learn_estimator(estimator, check):
+    """Every check of the installed scikit-learn passes."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")
+        check(estimator)

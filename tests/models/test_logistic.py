@@ -1,0 +1,246 @@
+"""Logistic regression: what it learns, on which declarations, for which neighbours."""
+
+import numpy as np
+import pandas as pd
+import pytest
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import train_test_split
+
+import sfumato as sf
+from sfumato.models import LogisticRegression
+
+HUGE = "1000"
+
+
+def halves(pima):
+    """Return a public split of the Pima table."""
+    return train_test_split(*pima, test_size=0.3, random_state=0, stratify=pima[1])
+
+
+@pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
+@pytest.mark.parametrize("delta", [0, "1e-5"])
+def test_both_solvers_learn_the_pima_table(pima, public, rho_budget, delta, neighbours):
+    """At ε = 3 the AUC comes near the 0.84 of no privacy; below 0.75 once in a billion."""
+    x, x_test, y, y_test = halves(pima)
+    model = LogisticRegression(
+        "3", delta, budget=rho_budget, neighbours=neighbours, **public
+    )
+
+    scores = model.fit(x, y).decision_function(x_test)
+
+    assert roc_auc_score(y_test, scores) > 0.75
+    assert model.solver_ == ("gnm" if delta else "hop")
+
+
+def test_coefficients_are_those_of_the_features_as_measured(pima, public, budget):
+    """decision_function is X·coef + intercept, with missing cells at the middle."""
+    x, y = pima
+    model = LogisticRegression("1", budget=budget, **public).fit(x, y)
+
+    middle = np.mean(public["bounds"], axis=0)
+    filled = np.where((x == 0) & [c == 0 for c in public["missing"]], middle, x)
+    expected = filled @ model.coef_[0] + model.intercept_
+
+    assert model.decision_function(x) == pytest.approx(expected)
+
+
+def test_at_a_huge_epsilon_it_is_the_huberised_fit(pima, public, rho_budget):
+    """Noise vanishes: both solvers rank as scikit-learn's fit does."""
+    from sklearn.linear_model import LogisticRegression as Plain
+
+    x, y = pima
+    middle = np.mean(public["bounds"], axis=0)
+    low, high = map(np.array, public["bounds"])
+    filled = np.where((x == 0) & [c == 0 for c in public["missing"]], middle, x)
+    scaled = 2 * (np.clip(filled, low, high) - low) / (high - low) - 1
+    plain = roc_auc_score(y, Plain(C=100.0).fit(scaled, y).decision_function(scaled))
+
+    for delta in (0, "1e-5"):
+        model = LogisticRegression(HUGE, delta, budget=rho_budget, **public).fit(x, y)
+        assert roc_auc_score(y, model.decision_function(x)) > plain - 0.01
+
+
+@pytest.mark.parametrize("delta", [0, "1e-5"])
+def test_several_classes(rho_budget, delta):
+    """Three clouds: most rows find their class; probabilities sum to one."""
+    rng = np.random.default_rng(1)
+    y = rng.integers(0, 3, 3000)
+    x = rng.normal(size=(3000, 2)) * 0.15 + np.array([[-0.5, 0], [0.5, 0], [0, 0.6]])[y]
+    names = np.array(["甲", "乙", "丙"])
+    model = LogisticRegression(
+        "10", delta, budget=rho_budget, bounds=(-1, 1), classes=names
+    ).fit(x, names[y])
+
+    probabilities = model.predict_proba(x)
+
+    assert (model.predict(x) == names[y]).mean() > 0.8
+    assert probabilities.sum(axis=1) == pytest.approx(np.ones(3000))
+    assert model.coef_.shape == (3, 2)
+
+
+def test_squares_find_what_a_line_cannot(rho_budget):
+    """degree=2: the middle against both ends."""
+    rng = np.random.default_rng(2)
+    x = rng.uniform(-1, 1, (4000, 1))
+    y = (np.abs(x[:, 0]) < 0.5).astype(int)
+    options = {"bounds": (-1, 1), "classes": [0, 1], "budget": rho_budget}
+
+    for delta in (0, "1e-5"):
+        bent = LogisticRegression("20", delta, degree=2, **options).fit(x, y)
+        assert roc_auc_score(y, bent.decision_function(x)) > 0.9
+
+
+def test_public_prior_weights_remain_where_noise_drowns_the_rows(pima, public, budget):
+    """At ε = 1e-4 HOP's ridge keeps the prior; the ranking is the prior's."""
+    x, y = pima
+    prior = [[0.1, 0.03, 0, 0, 0, 0.08, 0.9, 0.02]]
+    scores = []
+    for epsilon in ("0.0001", "0.0001"):
+        model = LogisticRegression(
+            epsilon, budget=budget, prior_coef=prior, prior_intercept=[-8.0], **public
+        ).fit(x, y)
+        scores.append(roc_auc_score(y, model.decision_function(x)))
+
+    assert min(scores) > 0.7  # without a prior it is a coin
+
+
+def test_labels_are_declared(budget):
+    """BC101: neighbours with and without the only 1 both fit, with the same classes."""
+    x = np.zeros((200, 1))
+    one = np.zeros(200, int)
+    one[0] = 1
+    for y in (one, one[1:]):
+        model = LogisticRegression("1", budget=budget, bounds=(0, 1), classes=[0, 1])
+        for _ in range(3):
+            model.fit(x[: len(y)], y)
+            assert model.classes_.tolist() == [0, 1]
+            assert model.predict_proba(x[:2]).shape == (2, 2)
+    text = LogisticRegression(
+        "1", budget=budget, bounds=(0, 1), classes=["阴性", "阳性"]
+    )
+    text.fit(x, np.where(one, "阳性", "阴性"))
+    assert set(text.predict(x)) <= {"阴性", "阳性"}
+
+
+def test_rows_of_other_labels_do_not_count(budget):
+    """A label outside the classes drops the row; no error, no class."""
+    x = np.zeros((50, 1))
+    y = np.array([0, 1, 2, 7, 1] * 10)
+
+    model = LogisticRegression("1", budget=budget, bounds=(0, 1), classes=[0, 1]).fit(
+        x, y
+    )
+
+    assert model.classes_.tolist() == [0, 1]
+
+
+def test_no_cell_can_raise_an_error(budget):
+    """NaN, infinities and huge numbers are read by the rule; NaN labels do not count."""
+    x = np.array([[np.nan, np.inf], [-np.inf, 1e308], [1e-320, -0.0]] * 20)
+    y = np.array([0.0, 1.0, np.nan] * 20)
+
+    model = LogisticRegression("1", budget=budget, bounds=(0, 1), classes=[0, 1]).fit(
+        x, y
+    )
+
+    assert np.isfinite(model.predict_proba(x)).all()
+
+
+def test_scale_does_not_matter_where_bounds_travel(pima, public, budget):
+    """BC099: X and 1000·X with bounds a thousand times larger give one model."""
+    from sfumato.testing import seeded
+
+    x, y = pima
+    scores = []
+    for factor in (1, 1024):
+        bounds = [[b * factor for b in side] for side in public["bounds"]]
+        with seeded(5):
+            model = LogisticRegression(
+                "1",
+                budget=budget,
+                bounds=bounds,
+                missing=public["missing"],
+                classes=[0, 1],
+            ).fit(x * factor, y)
+        scores.append(model.decision_function(x * factor))
+
+    assert scores[0] == pytest.approx(scores[1])
+
+
+def test_columns_are_known_by_name(budget):
+    """BC109: bounds by name; another order at predict is refused, y counts by position."""
+    frame = pd.DataFrame({"a": [0.0, 1.0] * 50, "b": [10.0, 20.0] * 50})
+    y = pd.Series([0, 1] * 50, index=range(99, -1, -1))
+    model = LogisticRegression(
+        HUGE, budget=budget, bounds={"b": (10, 20), "a": (0, 1)}, classes=[0, 1]
+    ).fit(frame, y)
+
+    assert (model.predict(frame) == y.to_numpy()).all()
+    with pytest.raises(ValueError, match="same order"):
+        model.predict(frame[["b", "a"]])
+
+
+def test_a_schema_declares_everything(pima, budget):
+    """Bounds, codes, classes and the unit come from the schema, by name."""
+    x, y = pima
+    names = ["preg", "glucose", "bp", "skin", "insulin", "bmi", "dpf", "age"]
+    frame = pd.DataFrame(x, columns=names).assign(sex=["F", "M"] * 384)
+    low, high = ([0, 50, 40, 5, 0, 15, 0, 20], [15, 200, 120, 60, 400, 50, 1.5, 80])
+    columns = {
+        n: sf.Real(a, b, missing=0 if n not in ("preg", "dpf", "age") else ())
+        for n, a, b in zip(names, low, high)
+    }
+    schema = sf.Schema(
+        {**columns, "sex": sf.Category(["F", "M"]), "outcome": sf.Category([0, 1])},
+        unit=sf.Rows(neighbours="replace_one", size=768),
+    )
+
+    model = LogisticRegression("5", budget=budget, schema=schema).fit(
+        frame, pd.Series(y, name="outcome")
+    )
+
+    assert model.privacy_claim_["neighbours"] == "replace_one"
+    assert roc_auc_score(y, model.decision_function(frame)) > 0.75
+    assert model.coef_.shape == (1, 10)  # eight numbers, two keys
+    with pytest.raises(sf.DeclarationError, match="unknown column"):
+        LogisticRegression("5", budget=budget, schema=schema).fit(
+            frame.rename(columns={"bmi": "BMI2"}), y
+        )
+
+
+def test_persons_are_protected_when_their_rows_are_named(pima, public, budget):
+    """privacy_ids: the first rows of each person count; the claim says person."""
+    from sfumato.models.table import first_rows
+
+    x, y = pima
+    persons = np.repeat(np.arange(256), 3)
+    model = LogisticRegression("3", budget=budget, rows_per_person=2, **public)
+
+    model.fit(x, y, privacy_ids=persons)
+
+    assert (model.privacy_claim_["unit"], model.privacy_claim_["rows"]) == ("person", 2)
+    kept = first_rows(np.array([5, 1, 5, 5, 1, 2]), 2)
+    assert kept.tolist() == [True, True, True, False, True, True]
+    with pytest.raises(sf.DeclarationError, match="rows_per_person"):
+        LogisticRegression("3", budget=budget, **public).fit(x, y, privacy_ids=persons)
+
+
+def test_persons_are_routed_through_pipelines(pima, public, budget):
+    """Metadata routing hands privacy_ids to the estimator."""
+    import sklearn
+    from sklearn.model_selection import cross_validate
+    from sklearn.pipeline import make_pipeline
+    from sklearn.preprocessing import FunctionTransformer
+
+    x, y = pima
+    with sklearn.config_context(enable_metadata_routing=True):
+        model = LogisticRegression(
+            "3", budget=budget, rows_per_person=3, **public
+        ).set_fit_request(privacy_ids=True)
+        done = cross_validate(
+            make_pipeline(FunctionTransformer(), model),
+            x, y, cv=2, return_estimator=True,
+            params={"privacy_ids": np.repeat(np.arange(256), 3)},
+        )  # fmt: skip
+
+    assert all(e[-1].privacy_claim_["unit"] == "person" for e in done["estimator"])
