@@ -14,7 +14,8 @@ from operator import add
 from typing import TypeAlias, assert_never
 
 from sfumato import noise
-from sfumato.account import Gaussian, Geometric, KNorm, epsilon_at
+from sfumato.account import Epsilon, Gaussian, Geometric, KNorm, epsilon_at
+from sfumato.account.loss import decimal_text
 from sfumato.declare.query import Count, Histogram, Proportion, Statistic, Variance
 from sfumato.engine import Exact
 from sfumato.errors import SfumatoError
@@ -105,12 +106,15 @@ def release(
     secure = noise.default().secure
     noisy = _add_noise(plan, exact.unseal())
     unit = plan.schema.unit
-    implied = epsilon_at(plan.cost, delta)
+    told = format(Decimal(delta), "f")
+    if isinstance(plan.cost, Epsilon):
+        told = decimal_text(plan.cost.delta_units, 18)
+    implied = epsilon_at(plan.cost, told)
     claim = Claim(
         measure=plan.measure,
         loss=str(plan.cost),
         epsilon=None if implied is None else str(implied),
-        delta="0" if plan.measure == "epsilon" else format(Decimal(delta), "f"),
+        delta=told,
         unit="row",
         neighbours=unit.neighbours,
         size=unit.size,

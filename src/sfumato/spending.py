@@ -64,16 +64,17 @@ def profile_of(balances: Sequence[Balance], debits: Sequence[Mechanisms]) -> Spe
     from sfumato.account.profile import Profile  # numpy, only when asked
 
     top = next(b for b in balances if b.kind == "dataset")
-    blocks = {b.name: b.spent for b in balances if b.kind == "block"}
+    blocks = {b.name: (b.spent, b.delta_spent) for b in balances if b.kind == "block"}
     described = [(debit, tuple(_entries(debit))) for debit in debits]
     parts, unknown = [], set()
     for block in (*blocks, None):
         own = [(d, e) for d, e in described if not d.blocks or block in d.blocks]
-        spent = top.whole + blocks.get(block, 0) if block is not None else top.whole
-        rest = spent - sum(d.units for d, _ in own)
+        spent, failing = (0, 0) if block is None else blocks[block]
+        rest = top.whole + spent - sum(d.units for d, _ in own)
+        failed = top.delta_whole + failing - sum(d.delta_units for d, _ in own)
         entries = [entry for _, found in own for entry in found]
-        if rest > 0:
-            entries.append(_worst(top.measure, rest))
+        if rest > 0 or failed > 0:
+            entries.append(_worst(top.measure, max(rest, 1), max(failed, 0)))
             unknown.add(-1)
         unknown |= {d.debit for d, _ in own if not d.descriptor}
         parts.append(Profile(entries))

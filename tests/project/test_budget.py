@@ -60,6 +60,9 @@ def refusal(path):
          ApproxDP("1", "1e-6", gaussian_only=True), "rho = 0.01", GDP("0.01")),
         ("epsilon = 1\ndelta = 1e-6\nthreshold_delta = 1e-7",
          ApproxDP("1", "1e-6", threshold_delta="1e-7"), "rho = 0.01", ZCDP("0.01")),
+        ("epsilon = 1\nthreshold_delta = 1e-7", Epsilon("1", "1e-7"), "epsilon = 0.5",
+         Epsilon("0.5")),
+        ("rho = 1\nthreshold_delta = 1e-7", ZCDP("1", "1e-7"), "rho = 0.5", ZCDP("0.5")),
     ],
 )  # fmt: skip
 def test_budgets_in_each_currency(project, lines, budget, release, loss):
@@ -92,8 +95,10 @@ def test_a_large_delta_is_no_python_warning(project):
         ("epsilon = 1\ndelta = -1e-9", "rho = 1", "budget.delta: delta must lie in"),
         ("epsilon = 1\ndelta = 1e-19", "rho = 1", "budget.delta: delta 1E-19 is below"),
         ("epsilon = 1\ngaussian_only = true", "rho = 1", "budget: Gaussian noise needs"),
-        ("epsilon = 1\nthreshold_delta = 1e-9", "rho = 1",
-         "budget: threshold_delta is a part of delta, which is missing"),
+        ("rho = 1\ngaussian_only = true\nthreshold_delta = 1e-9", "rho = 1",
+         "budget: a Gaussian budget shows no unknown keys"),
+        ("epsilon = 1", "epsilon = 1\ndelta = 1e-9",
+         "releases.r0.epsilon: the budget holds no delta for unknown keys"),
         ("epsilon = 1\ndelta = 1e-9\nthreshold_delta = 1e-9", "rho = 1",
          "budget: threshold_delta 1E-9 uses up delta 1E-9"),
         ("epsilon = 1e-12\ndelta = 1e-12", "rho = 1", "leaves less than 1e-12 of rho"),

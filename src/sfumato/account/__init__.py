@@ -33,6 +33,7 @@ from sfumato.account.mechanism import Geometric, Laplace, Mechanism, read_sensit
 from sfumato.account.rho import GDP, ZCDP
 from sfumato.account.selection import Selection
 from sfumato.account.target import Wish, needed, targets
+from sfumato.account.threshold import Threshold, ThresholdLaw
 
 __all__ = [
     "GDP",
@@ -53,6 +54,8 @@ __all__ = [
     "Odds",
     "Selection",
     "Term",
+    "Threshold",
+    "ThresholdLaw",
     "Wish",
     "apportion",
     "charge",

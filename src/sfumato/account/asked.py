@@ -7,7 +7,7 @@ from fractions import Fraction
 from sfumato.account.budget import ApproxDP, Budget, Loss
 from sfumato.account.convert import gaussian_rho, zcdp_rho
 from sfumato.account.loss import ATTO, Epsilon, decimal_text
-from sfumato.account.rho import GDP, ZCDP
+from sfumato.account.rho import GDP, ZCDP, read_delta
 from sfumato.amount import Amount
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
@@ -16,21 +16,28 @@ __all__ = ["loss_of", "told_delta"]
 
 
 def loss_of(
-    budget: Budget, epsilon: Amount | Loss | None = None, rho: Amount | None = None
+    budget: Budget,
+    epsilon: Amount | Loss | None = None,
+    rho: Amount | None = None,
+    delta: Amount | None = None,
 ) -> Loss:
-    """Read what to spend; exactly one of the two is given.
+    """Read what to spend; exactly one of ε and ρ is given, and a δ for unknown keys.
 
     Under an (ε, δ) budget an ε means what the release would have alone at the budget's
-    δ; it is the largest ρ that converts to it, rounded down.
+    δ; it is the largest ρ that converts to it, rounded down. The δ of unknown keys is
+    charged beside it, to the part of the budget's δ that is kept for them.
 
     Raises:
-        DeclarationError: None or both are given, or the budget has another currency.
+        DeclarationError: None or both are given, the budget has another currency, or it
+            holds no δ for unknown keys.
 
     Examples:
         >>> loss_of(Epsilon("1"), "0.5"), loss_of(ZCDP("0.1"), rho="0.02")
         (Epsilon("0.5"), ZCDP("0.02"))
         >>> loss_of(ApproxDP("1", "1e-6"), "0.5")
         ZCDP("0.006641524356")
+        >>> loss_of(Epsilon("1", "1e-6"), "0.5", delta="1e-7")
+        Epsilon("0.5", "0.0000001")
     """
     if (epsilon is None) == (rho is None):
         raise DeclarationError(
@@ -45,7 +52,22 @@ def loss_of(
             budget=_WORDS[budget.measure],
             asked=_WORDS[wanted.measure],
         )
-    return wanted
+    units = read_delta(delta)
+    return _failing(budget, wanted, units) if units else wanted
+
+
+def _failing(budget: Budget, loss: Loss, delta_units: int) -> Loss:
+    """Return the loss with a δ for unknown keys beside it."""
+    cap = budget.cap
+    if isinstance(cap, GDP) or isinstance(loss, GDP) or not cap.delta_units:
+        raise DeclarationError(
+            N_("the budget holds no delta for unknown keys"),
+            hint=N_(
+                'open it as Epsilon("1", "1e-6"), ZCDP("0.1", "1e-6") or '
+                'ApproxDP("1", "2e-6", threshold_delta="1e-6")'
+            ),
+        )
+    return type(loss).from_units(loss.units, loss.delta_units + delta_units)
 
 
 _WORDS = {"epsilon": "epsilon", "zcdp": "rho", "gdp": "Gaussian rho"}
@@ -61,7 +83,7 @@ def _read(budget: Budget, epsilon: Amount | Loss | None, rho: Amount | None) -> 
     loss = Epsilon(epsilon if epsilon is not None else 0)
     if not isinstance(budget, ApproxDP) or budget.measure == "epsilon":
         return loss
-    spare = budget.cap.delta_units if isinstance(budget.cap, ZCDP) else 0
+    spare = 0 if isinstance(budget.cap, GDP) else budget.cap.delta_units
     delta = Fraction(budget.delta_units - spare, ATTO)
     gaussian = isinstance(budget.cap, GDP)
     units = (gaussian_rho if gaussian else zcdp_rho)(loss.value, delta)
@@ -71,7 +93,9 @@ def _read(budget: Budget, epsilon: Amount | Loss | None, rho: Amount | None) -> 
             hint=N_("such an answer would be noise only; write a larger epsilon"),
             epsilon=loss,
         )
-    return GDP.from_units(units) if gaussian else ZCDP.from_units(units)
+    return (
+        GDP.from_units(units) if gaussian else ZCDP.from_units(units, loss.delta_units)
+    )
 
 
 def told_delta(budget: Budget) -> str:

@@ -186,10 +186,13 @@ def epsilon_at(loss: Loss, delta: Amount | None = None) -> Epsilon | None:
         (Epsilon("5.221534444531"), Epsilon("4.886554117463"))
         >>> epsilon_at(Epsilon("0.5")), epsilon_at(ZCDP("0.5"))
         (Epsilon("0.5"), None)
+        >>> epsilon_at(Epsilon("0.5", "1e-6"), "1e-6"), epsilon_at(Epsilon("1", "1e-6"))
+        (Epsilon("0.5"), None)
     """
+    spent = 0 if isinstance(loss, GDP) else loss.delta_units
     if isinstance(loss, Epsilon):
-        return loss
-    spent = loss.delta_units if isinstance(loss, ZCDP) else 0
+        enough = not spent or read_delta(delta) >= spent
+        return Epsilon.from_units(loss.units) if enough else None
     left = Fraction(read_delta(delta) - spent, ATTO)
     if left <= 0:
         return None

@@ -8,6 +8,7 @@ Laplace, ε = Δ/b                       ε + e^(-ε) - 1
 geometric, a = 1/scale, ε = a·Δ        ε - (1 - e^(-ε))·a/sinh(a)
 exponential mechanism                  ε²/8
 any other ε-DP mechanism (K-norm, …)   ε·tanh(ε/2)
+threshold of unknown keys              that of its noise (ε·tanh(ε/2), or ρ), and its δ
 =====================================  ==========================================
 
 For Δ = 1 the geometric cost *is* the worst case of pure ε: charging it as Laplace
@@ -31,6 +32,7 @@ from sfumato.account.mechanism import Geometric, Laplace
 from sfumato.account.precise import DIGITS, decimal, digits
 from sfumato.account.rho import GDP, ZCDP
 from sfumato.account.selection import Selection
+from sfumato.account.threshold import Threshold
 from sfumato.amount import Amount
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
@@ -46,7 +48,9 @@ __all__ = [
     "pure_rho",
 ]
 
-Charged: TypeAlias = Laplace | Geometric | KNorm | Gaussian | Selection | Epsilon
+Charged: TypeAlias = (
+    Laplace | Geometric | KNorm | Gaussian | Selection | Threshold | Epsilon
+)
 _SLACK = Fraction(1, 10**20)  # of one unit: computed values err by 1e-38 units at most
 
 
@@ -73,9 +77,16 @@ def charge(mechanism: Charged, measure: Measure) -> Loss:
                         "give the budget a delta, or use Laplace or geometric noise"
                     ),
                 )
-            return mechanism if isinstance(mechanism, Epsilon) else mechanism.cost
+            cost = mechanism if isinstance(mechanism, Epsilon) else mechanism.cost
+            if isinstance(cost, Epsilon):
+                return cost
+            raise DeclarationError(
+                N_("a Gaussian threshold has no epsilon"),
+                hint=N_("leave its law out: the budget decides it"),
+            )
         case "zcdp":
-            return ZCDP.from_units(_rho(mechanism))
+            cost = mechanism if isinstance(mechanism, Epsilon) else mechanism.cost
+            return ZCDP.from_units(_rho(mechanism), cost.delta_units)
         case "gdp":
             if isinstance(mechanism, Gaussian) and mechanism.law != "discrete":
                 return mechanism.rho
@@ -99,9 +110,9 @@ def _rho(mechanism: Charged) -> int:
             if mechanism.law == "exponential":
                 return -(-(mechanism.cost.units**2) // (8 * PICO))
             return pure_rho(mechanism.cost)
-        case KNorm() | Epsilon():
+        case KNorm() | Epsilon() | Threshold():
             loss = mechanism if isinstance(mechanism, Epsilon) else mechanism.cost
-            return pure_rho(loss)
+            return loss.units if isinstance(loss, ZCDP) else pure_rho(loss)
         case _:
             assert_never(mechanism)
 

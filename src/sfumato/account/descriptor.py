@@ -16,9 +16,10 @@ from typing import TypeAlias, assert_never
 from sfumato.account.cost import Charged, charge
 from sfumato.account.gaussian import Gaussian
 from sfumato.account.joint import KNorm
-from sfumato.account.loss import PICO, Epsilon
+from sfumato.account.loss import PICO, Epsilon, decimal_text
 from sfumato.account.mechanism import Geometric, Laplace
 from sfumato.account.selection import Selection
+from sfumato.account.threshold import Threshold
 from sfumato.amount import exact
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
@@ -53,9 +54,11 @@ def describe(mechanism: Charged, *, count: int = 1) -> Descriptor:
         case Selection():
             found = _entry(mechanism.law, mechanism.sensitivity, rate=mechanism.rate)
         case KNorm():
-            found = {"kind": "k_norm", "epsilon": str(mechanism.cost)}
+            found = {"kind": "k_norm", **_pure(mechanism.cost)}
+        case Threshold():
+            found = _threshold(mechanism)
         case Epsilon():
-            found = {"kind": "pure", "epsilon": str(mechanism)}
+            found = {"kind": "pure", **_pure(mechanism)}
         case _:
             assert_never(mechanism)
     return found if count == 1 else {**found, "count": count}
@@ -64,6 +67,22 @@ def describe(mechanism: Charged, *, count: int = 1) -> Descriptor:
 def _entry(kind: str, sensitivity: Fraction | int, **rest: Fraction) -> Descriptor:
     numbers = {name: str(value) for name, value in rest.items()}
     return {"kind": kind, "sensitivity": str(sensitivity), **numbers}
+
+
+def _pure(loss: Epsilon) -> Descriptor:
+    delta = decimal_text(loss.delta_units, 18)
+    text = decimal_text(loss.units, 12)
+    return {"epsilon": text, **({"delta": delta} if loss.delta_units else {})}
+
+
+def _threshold(mechanism: Threshold) -> Descriptor:
+    """Describe noise that can fail: what is known of the noise, and the δ of a failure."""
+    delta = decimal_text(mechanism.cost.delta_units, 18)
+    told = {"delta": delta, "threshold": str(mechanism.least)}
+    if mechanism.law == "truncated_geometric":
+        text = decimal_text(mechanism.cost.units, 12)
+        return {"kind": "pure", "epsilon": text, **told}
+    return {**describe(mechanism.noise), **told}
 
 
 @dataclass(slots=True)

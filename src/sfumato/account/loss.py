@@ -1,7 +1,7 @@
 """Privacy loss as whole numbers of 1e-12, so that sums are exact.
 
-One budget has one currency: pure ε here, zCDP ρ (with δ) and Gaussian ρ in
-`sfumato.account.rho`. Losses of one currency add up, compare and split; losses of
+One budget has one currency: ε (with δ, where keys are unknown) here, zCDP ρ (with δ) and
+Gaussian ρ in `sfumato.account.rho`. Losses of one currency add up, compare and split; losses of
 different currencies do neither.
 """
 
@@ -19,30 +19,48 @@ from sfumato.words import N_
 if TYPE_CHECKING:
     from sfumato.account.meaning import Odds
 
-__all__ = ["ATTO", "PICO", "Epsilon", "apportion", "decimal_text", "read_units"]
+__all__ = [
+    "ATTO",
+    "PICO",
+    "Epsilon",
+    "apportion",
+    "cut",
+    "decimal_text",
+    "read_delta",
+    "read_units",
+]
 
 PICO = 10**12
 ATTO = 10**18
 
 
-@dataclass(frozen=True, slots=True, order=True, init=False, repr=False)
+@dataclass(frozen=True, slots=True, init=False, repr=False)
 class Epsilon:
-    """A pure differential-privacy loss ε, an exact multiple of 1e-12.
+    """A differential-privacy loss ε, an exact multiple of 1e-12, pure unless δ is named.
 
     For neighbouring tables D, D' and any set S of outputs,
-    ``P[M(D) in S] <= exp(ε) · P[M(D') in S]``; losses of several answers add up
-    (Dwork, McSherry, Nissim, Smith 2006; basic composition).
+    ``P[M(D) in S] <= exp(ε) · P[M(D') in S] + δ``; losses of several answers add up, ε
+    and δ each, also when each is chosen after seeing earlier answers (Dwork, McSherry,
+    Nissim, Smith 2006; Dwork, Rothblum, Vadhan 2010, basic composition; Rogers, Roth,
+    Ullman, Vadhan 2016 for the adaptive choice). No noise costs a δ: only answers that
+    can fail by themselves do, those whose keys are unknown.
 
     Args:
         value: A positive decimal: ``"0.5"``, ``Decimal``, ``Fraction``, an integer, or
             a float, which counts as its shortest text. Digits beyond 1e-12 are cut
-            off: never more is spent than was written.
+            off: never more is spent than was written. Or the text of a loss.
+        delta: Probability of failure, for answers that need one (unknown keys).
 
     Raises:
-        DeclarationError: Not a finite number greater than 0, or less than 1e-12.
+        DeclarationError: Not a finite number greater than 0, or less than 1e-12; δ is
+            not in [0, 1).
 
     Examples:
         >>> Epsilon("0.1") + Epsilon(0.2) == Epsilon("0.3")
+        True
+        >>> Epsilon("0.1") + Epsilon("0.2", delta="1e-9")
+        Epsilon("0.3", "0.000000001")
+        >>> Epsilon(str(Epsilon("0.3", "1e-9"))) == Epsilon("0.3", "1e-9")
         True
         >>> Epsilon(0)
         Traceback (most recent call last):
@@ -52,18 +70,22 @@ class Epsilon:
 
     measure: ClassVar[Literal["epsilon"]] = "epsilon"
     units: int
+    delta_units: int
 
-    def __init__(self, value: Amount | Epsilon) -> None:
-        """Read `value` exactly as written."""
+    def __init__(self, value: Amount | Epsilon, delta: Amount | None = None) -> None:
+        """Read both numbers exactly as written."""
         if isinstance(value, Epsilon):
-            object.__setattr__(self, "units", value.units)
-            return
-        units = read_units("epsilon", value)
+            units, delta_units = value.units, value.delta_units
+        else:
+            if isinstance(value, str) and delta is None and "+ delta " in value:
+                value, _, delta = value.partition("+ delta ")
+            units, delta_units = read_units("epsilon", value), read_delta(delta)
         object.__setattr__(self, "units", units)
+        object.__setattr__(self, "delta_units", delta_units)
 
     @classmethod
-    def from_units(cls, units: int) -> Epsilon:
-        """Return the loss of that many units of 1e-12 (0 is the loss of nothing).
+    def from_units(cls, units: int, delta_units: int = 0) -> Epsilon:
+        """Return the loss of so many units of 1e-12 (ε; 0 is nothing) and 1e-18 (δ).
 
         Examples:
             >>> Epsilon.from_units(500_000_000_000)
@@ -71,12 +93,18 @@ class Epsilon:
         """
         loss = object.__new__(cls)
         object.__setattr__(loss, "units", units)
+        object.__setattr__(loss, "delta_units", delta_units)
         return loss
 
     @property
     def value(self) -> Fraction:
-        """The loss as an exact fraction."""
+        """ε as an exact fraction."""
         return Fraction(self.units, PICO)
+
+    @property
+    def delta(self) -> Fraction:
+        """δ as an exact fraction."""
+        return Fraction(self.delta_units, ATTO)
 
     @property
     def cap(self) -> Epsilon:
@@ -84,13 +112,15 @@ class Epsilon:
         return self
 
     def fits(self, left: Epsilon) -> bool:
-        """Tell whether this loss can be paid from what is left.
+        """Tell whether ε and δ can both be paid from what is left.
 
         Examples:
             >>> Epsilon("0.3").fits(Epsilon("0.3"))
             True
+            >>> Epsilon("0.3", "1e-9").fits(Epsilon("1"))
+            False
         """
-        return self <= left
+        return self.units <= left.units and self.delta_units <= left.delta_units
 
     def explain(self) -> Odds:
         """Return what the loss means to a person; see `sfumato.account.odds`."""
@@ -99,39 +129,51 @@ class Epsilon:
         return odds(self)
 
     def split(self, weights: Sequence[Fraction | int]) -> tuple[Epsilon, ...]:
-        """Cut into shares in proportion to `weights`; their sum is exactly the whole.
+        """Cut ε, and δ if there is one, in proportion; the sums are exactly the whole.
 
         Raises:
-            DeclarationError: A share would be less than 1e-12.
+            DeclarationError: A share would be less than one unit.
 
         Examples:
             >>> Epsilon("1").split([1, 1, 1])
             (Epsilon("0.333333333334"), Epsilon("0.333333333333"), Epsilon("0.333333333333"))
         """
-        shares = apportion(self.units, weights)
-        if min(shares, default=1) < 1:
-            raise DeclarationError(
-                N_("epsilon {value} is too small to be split into {parts} parts"),
-                hint=N_("ask for fewer figures or give a larger epsilon"),
-                value=self,
-                parts=len(shares),
-            )
-        return tuple(map(Epsilon.from_units, shares))
+        parts = cut("epsilon", self.units, 12, weights)
+        if not self.delta_units:
+            return tuple(map(Epsilon.from_units, parts))
+        deltas = cut("delta", self.delta_units, 18, weights)
+        return tuple(map(Epsilon.from_units, parts, deltas))
 
     def __add__(self, other: Epsilon) -> Epsilon:
         """Compose sequentially; a loss of another currency cannot be added."""
         if not isinstance(other, Epsilon):
             return NotImplemented
-        return Epsilon.from_units(self.units + other.units)
+        return Epsilon.from_units(
+            self.units + other.units, self.delta_units + other.delta_units
+        )
 
     def __sub__(self, other: Epsilon) -> Epsilon:
         """Return what is left after `other`."""
         if not isinstance(other, Epsilon):
             return NotImplemented
-        return Epsilon.from_units(self.units - other.units)
+        return Epsilon.from_units(
+            self.units - other.units, self.delta_units - other.delta_units
+        )
+
+    def __le__(self, other: Epsilon) -> bool:
+        """Compare both parts: losses with crossing ε and δ are not comparable."""
+        if not isinstance(other, Epsilon):
+            return NotImplemented
+        return self.fits(other)
+
+    def __lt__(self, other: Epsilon) -> bool:
+        """Tell whether no part is larger and one is smaller."""
+        if not isinstance(other, Epsilon):
+            return NotImplemented
+        return self.fits(other) and self != other
 
     def __float__(self) -> float:
-        """Return the nearest float, for display and estimates only."""
+        """Return the float nearest to ε, for display and estimates only."""
         return nearest_double(self.value)
 
     def __str__(self) -> str:
@@ -141,11 +183,17 @@ class Epsilon:
             >>> str(Epsilon("2.50")), str(Epsilon(1e-12))
             ('2.5', '0.000000000001')
         """
-        return decimal_text(self.units, 12)
+        epsilon = decimal_text(self.units, 12)
+        if not self.delta_units:
+            return epsilon
+        return f"{epsilon} + delta {decimal_text(self.delta_units, 18)}"
 
     def __repr__(self) -> str:
         """Render a constructor call."""
-        return f'Epsilon("{self}")'
+        epsilon = decimal_text(self.units, 12)
+        if not self.delta_units:
+            return f'Epsilon("{epsilon}")'
+        return f'Epsilon("{epsilon}", "{decimal_text(self.delta_units, 18)}")'
 
 
 def read_units(name: str, value: object) -> int:
@@ -175,6 +223,40 @@ def read_units(name: str, value: object) -> int:
             N_("{name} {value} is below the smallest amount, 1e-12"),
             hint=N_("such an answer would be noise only; write a larger {name}"),
             name=name,
+            value=str(value)[:60],
+        )
+    return units
+
+
+def read_delta(value: object) -> int:
+    """Read δ as units of 1e-18, exactly as written; none and 0 both mean no δ.
+
+    Raises:
+        DeclarationError: Outside [0, 1), not a number, or positive and below 1e-18.
+
+    Examples:
+        >>> read_delta("1e-6"), read_delta(None), read_delta(0)
+        (1000000000000, 0, 0)
+        >>> read_delta(1.5)
+        Traceback (most recent call last):
+        sfumato.errors.DeclarationError: [SF101] delta must lie in [0, 1), got 1.5
+          hint: write a small decimal such as "1e-6": the chance that the promise fails
+    """
+    number = Fraction(0) if value is None else exact(value)
+    if number is None or not 0 <= number < 1:
+        raise DeclarationError(
+            N_("delta must lie in [0, 1), got {value}"),
+            hint=N_(
+                'write a small decimal such as "1e-6": the chance that the promise '
+                "fails"
+            ),
+            value=str(value)[:60],
+        )
+    units = number.numerator * ATTO // number.denominator
+    if number and not units:
+        raise DeclarationError(
+            N_("delta {value} is below the smallest amount, 1e-18"),
+            hint=N_('write "1e-18" or more, or 0 for none'),
             value=str(value)[:60],
         )
     return units
@@ -211,3 +293,23 @@ def apportion(total: int, weights: Sequence[Fraction | int]) -> tuple[int, ...]:
     for i in order[:left]:
         floors[i] += 1
     return tuple(floors)
+
+
+def cut(
+    name: str, units: int, places: int, weights: Sequence[Fraction | int]
+) -> tuple[int, ...]:
+    """Cut whole units in proportion to weights.
+
+    Raises:
+        DeclarationError: A share would be less than one unit.
+    """
+    shares = apportion(units, weights)
+    if min(shares, default=1) < 1:
+        raise DeclarationError(
+            N_("{name} {value} is too small to be split into {parts} parts"),
+            hint=N_("ask for fewer figures or give a larger {name}"),
+            name=name,
+            value=decimal_text(units, places),
+            parts=len(shares),
+        )
+    return shares

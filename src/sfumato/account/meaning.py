@@ -80,7 +80,8 @@ def odds(
         loss = GDP.from_units(loss.units)
     if isinstance(loss, ZCDP | GDP):
         return _of_rho(loss, delta)
-    return _of_pair(Epsilon(loss), 0.0)
+    pair = Epsilon(loss)
+    return _of_pair(Epsilon.from_units(pair.units), pair.delta_units / ATTO)
 
 
 def _of_pair(epsilon: Epsilon, delta: float) -> Odds:
@@ -91,7 +92,7 @@ def _of_pair(epsilon: Epsilon, delta: float) -> Odds:
 
 
 def _of_rho(loss: ZCDP | GDP, delta: Amount) -> Odds:
-    failing = Fraction(loss.delta_units, ATTO) if isinstance(loss, ZCDP) else 0
+    failing = loss.delta if isinstance(loss, ZCDP) else 0
     told = Fraction(read_delta(delta), ATTO) + failing
     epsilon = epsilon_at(loss, told)
     if epsilon is None:

@@ -8,49 +8,13 @@ from fractions import Fraction
 from math import sqrt
 from typing import TYPE_CHECKING, ClassVar, Literal
 
-from sfumato.account.loss import ATTO, PICO, apportion, decimal_text, read_units
-from sfumato.amount import Amount, exact
-from sfumato.errors import DeclarationError
-from sfumato.words import N_
+from sfumato.account.loss import ATTO, PICO, cut, decimal_text, read_delta, read_units
+from sfumato.amount import Amount
 
 if TYPE_CHECKING:
     from sfumato.account.meaning import Odds
 
 __all__ = ["GDP", "ZCDP", "read_delta"]
-
-
-def read_delta(value: object) -> int:
-    """Read δ as units of 1e-18, exactly as written; none and 0 both mean no δ.
-
-    Raises:
-        DeclarationError: Outside [0, 1), not a number, or positive and below 1e-18.
-
-    Examples:
-        >>> read_delta("1e-6"), read_delta(None), read_delta(0)
-        (1000000000000, 0, 0)
-        >>> read_delta(1.5)
-        Traceback (most recent call last):
-        sfumato.errors.DeclarationError: [SF101] delta must lie in [0, 1), got 1.5
-          hint: write a small decimal such as "1e-6": the chance that the promise fails
-    """
-    number = Fraction(0) if value is None else exact(value)
-    if number is None or not 0 <= number < 1:
-        raise DeclarationError(
-            N_("delta must lie in [0, 1), got {value}"),
-            hint=N_(
-                'write a small decimal such as "1e-6": the chance that the promise '
-                "fails"
-            ),
-            value=str(value)[:60],
-        )
-    units = number.numerator * ATTO // number.denominator
-    if number and not units:
-        raise DeclarationError(
-            N_("delta {value} is below the smallest amount, 1e-18"),
-            hint=N_('write "1e-18" or more, or 0 for none'),
-            value=str(value)[:60],
-        )
-    return units
 
 
 @dataclass(frozen=True, slots=True, init=False, repr=False)
@@ -86,7 +50,7 @@ class ZCDP:
         if isinstance(rho, ZCDP):
             units, delta_units = rho.units, rho.delta_units
         else:
-            if isinstance(rho, str) and delta is None and "+" in rho:
+            if isinstance(rho, str) and delta is None and "+ delta " in rho:
                 rho, _, delta = rho.partition("+ delta ")
             units, delta_units = read_units("rho", rho), read_delta(delta)
         object.__setattr__(self, "units", units)
@@ -145,10 +109,10 @@ class ZCDP:
             >>> ZCDP("0.1").split([3, 1])
             (ZCDP("0.075"), ZCDP("0.025"))
         """
-        shares = _shares("rho", self.units, 12, weights)
+        shares = cut("rho", self.units, 12, weights)
         if not self.delta_units:
             return tuple(map(ZCDP.from_units, shares))
-        deltas = _shares("delta", self.delta_units, 18, weights)
+        deltas = cut("delta", self.delta_units, 18, weights)
         return tuple(map(ZCDP.from_units, shares, deltas))
 
     def __add__(self, other: ZCDP) -> ZCDP:
@@ -272,7 +236,7 @@ class GDP:
         Raises:
             DeclarationError: A share would be less than 1e-12.
         """
-        return tuple(map(GDP.from_units, _shares("rho", self.units, 12, weights)))
+        return tuple(map(GDP.from_units, cut("rho", self.units, 12, weights)))
 
     def __add__(self, other: GDP) -> GDP:
         """Compose; a loss of another currency cannot be added."""
@@ -297,18 +261,3 @@ class GDP:
     def __repr__(self) -> str:
         """Render a constructor call."""
         return f'GDP("{self}")'
-
-
-def _shares(
-    name: str, units: int, places: int, weights: Sequence[Fraction | int]
-) -> tuple[int, ...]:
-    shares = apportion(units, weights)
-    if min(shares, default=1) < 1:
-        raise DeclarationError(
-            N_("{name} {value} is too small to be split into {parts} parts"),
-            hint=N_("ask for fewer figures or give a larger {name}"),
-            name=name,
-            value=decimal_text(units, places),
-            parts=len(shares),
-        )
-    return shares

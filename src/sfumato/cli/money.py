@@ -17,11 +17,7 @@ __all__ = ["balance_loss", "budget_words", "delta_words", "loss_data", "loss_wor
            "measure_words", "small", "standing_data", "standing_words", "symbol"]  # fmt: skip
 
 _SIGNS = {"epsilon": "ε", "zcdp": "ρ", "gdp": "ρ"}
-_LOSSES: dict[str, type[Epsilon | ZCDP | GDP]] = {
-    "epsilon": Epsilon,
-    "zcdp": ZCDP,
-    "gdp": GDP,
-}
+_FAILING: dict[str, type[Epsilon | ZCDP]] = {"epsilon": Epsilon, "zcdp": ZCDP}
 
 
 def symbol(measure: str) -> str:
@@ -157,6 +153,6 @@ def balance_loss(balance: Balance, units: int, delta_units: int = 0) -> Loss:
         >>> loss_words(balance_loss(pima, 10**11))
         'ρ 0.1'
     """
-    if balance.measure == "zcdp":
-        return ZCDP.from_units(units, delta_units)
-    return _LOSSES[balance.measure].from_units(units)
+    if balance.measure in _FAILING:
+        return _FAILING[balance.measure].from_units(units, delta_units)
+    return GDP.from_units(units)

@@ -85,6 +85,11 @@ def make_plan(
     """
     total = loss if isinstance(loss, ZCDP | GDP) else Epsilon(loss)
     check_query(query, schema)
+    if not isinstance(total, GDP) and total.delta_units:
+        raise DeclarationError(
+            N_("nothing in the question costs a delta: it has no unknown keys"),
+            hint=N_("leave delta out"),
+        )
     grouping = Grouping.of(query, schema)
     needs = _Needs(query, schema)
     recipes = tuple(needs.recipe(s) for s in query.statistics)

@@ -9,10 +9,12 @@ from sfumato.account import (
     ZCDP,
     ApproxDP,
     Budget,
+    Epsilon,
     LargeDeltaWarning,
     Loss,
     loss_of,
 )
+from sfumato.account.rho import read_delta
 from sfumato.errors import ProjectError
 from sfumato.ledger import Limit
 from sfumato.project.model import BudgetTable, LimitTable, ReleaseTable
@@ -32,10 +34,12 @@ def declared_budget(table: BudgetTable, file: str) -> Budget:
     """
     if table.rho is not None:
         rho: ZCDP = table.rho
-        return GDP.from_units(rho.units) if table.gaussian_only else rho
+        if table.gaussian_only:
+            return GDP.from_units(rho.units)
+        return ZCDP.from_units(rho.units, read_delta(table.threshold_delta))
     if table.delta is None and not table.gaussian_only:
-        loss: Budget = table.epsilon
-        return loss
+        loss: Epsilon = table.epsilon
+        return Epsilon.from_units(loss.units, read_delta(table.threshold_delta))
     # A large δ is told by the command line, in one line of the user's language.
     with placed(f"{file}: budget"), warnings.catch_warnings():
         warnings.simplefilter("ignore", LargeDeltaWarning)
@@ -71,8 +75,8 @@ def declared_limits(
         seen.add((table.kind, table.name))
         with placed(place):
             cap = loss_of(budget, table.epsilon, _amount(table.rho))
-        if isinstance(cap, ZCDP) and isinstance(budget.cap, ZCDP):
-            cap = ZCDP.from_units(cap.units, budget.cap.delta_units)
+        if not isinstance(cap, GDP) and not isinstance(budget.cap, GDP):
+            cap = type(cap).from_units(cap.units, budget.cap.delta_units)
         limits.append(Limit(table.kind, table.name, cap))
     return tuple(limits)
 
@@ -87,7 +91,7 @@ def given(table: ReleaseTable, budget: Budget, file: str) -> Loss | None:
         return None
     key = "epsilon" if table.rho is None else "rho"
     with placed(f"{file}: {place_of('releases', table.name, key)}"):
-        return loss_of(budget, table.epsilon, _amount(table.rho))
+        return loss_of(budget, table.epsilon, _amount(table.rho), table.delta)
 
 
 def has_large_delta(budget: Budget) -> bool:

@@ -119,7 +119,8 @@ class BudgetTable(Strict):
         default=False, description="Account exactly for Gaussian noise; no other"
     )
     threshold_delta: Delta = Field(
-        default=None, description="Part of δ kept for answers that may fail"
+        default=None,
+        description="δ kept for unknown keys: part of delta, or beside epsilon or rho",
     )
     split: Literal["equal", "weighted", "geometric", "optimal"] | None = Field(
         default=None, description="Shares what is left over among the other releases"
@@ -141,15 +142,15 @@ class BudgetTable(Strict):
     @model_validator(mode="after")
     def _fits(self) -> BudgetTable:
         _one_amount(self.epsilon, self.rho)
-        if self.rho is not None and (self.delta or self.threshold_delta) is not None:
+        if self.rho is not None and self.delta is not None:
             raise DeclarationError(
                 N_("delta goes with epsilon, not with rho"),
-                hint=N_("remove it: a budget in rho has no delta"),
+                hint=N_("remove it; for unknown keys write threshold_delta"),
             )
-        if self.threshold_delta is not None and self.delta is None:
+        if self.threshold_delta is not None and self.gaussian_only:
             raise DeclarationError(
-                N_("threshold_delta is a part of delta, which is missing"),
-                hint=N_('write delta = "1e-6" too, or remove threshold_delta'),
+                N_("a Gaussian budget shows no unknown keys"),
+                hint=N_("remove gaussian_only, or remove threshold_delta"),
             )
         if self.ratio is not None and self.split != "geometric":
             raise DeclarationError(
@@ -329,6 +330,9 @@ class ReleaseTable(Strict):
     title: Title | None = Field(default=None, description="Title in the report")
     epsilon: Loss = Field(default=None, description="What this release costs")
     rho: Rho = Field(default=None, description="What it costs, of a budget in ρ")
+    delta: Delta = Field(
+        default=None, description="What its unknown keys cost, of threshold_delta"
+    )
     weight: Positive = Field(
         default=None, description="Its share where budget.split is weighted or optimal"
     )

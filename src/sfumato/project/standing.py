@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, final
 
-from sfumato.account import ZCDP, Loss
+from sfumato.account import GDP, Loss
 from sfumato.errors import BudgetExceededError, LedgerError
 from sfumato.ledger import Balance, Ledger, Limit, show
 from sfumato.ledger.anchor import Anchor
@@ -126,7 +126,7 @@ def _left(cap: Any, balance: Balance | None) -> Loss:
     if balance is None:
         return whole_
     units = balance.cap - balance.spent
-    if isinstance(cap, ZCDP):
-        return ZCDP.from_units(units, balance.delta_cap - balance.delta_spent)
-    left: Loss = type(cap).from_units(units)
+    if isinstance(cap, GDP):
+        return GDP.from_units(units)
+    left: Loss = type(cap).from_units(units, balance.delta_cap - balance.delta_spent)
     return left

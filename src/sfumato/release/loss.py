@@ -31,7 +31,7 @@ def read(measure: Measure, text: str) -> Loss:
     units = ceil((exact(amount) or 0) * PICO)
     match measure:
         case "epsilon":
-            return Epsilon.from_units(units)
+            return Epsilon.from_units(units, ceil((exact(delta) or 0) * ATTO))
         case "zcdp":
             return ZCDP.from_units(units, ceil((exact(delta) or 0) * ATTO))
         case "gdp":
@@ -52,7 +52,7 @@ def symbol(measure: Measure) -> str:
 
 def failing(loss: Loss) -> Fraction:
     """Return the δ inside a loss: 0 but for answers that can fail by themselves."""
-    return loss.delta if isinstance(loss, ZCDP) else Fraction(0)
+    return Fraction(0) if isinstance(loss, GDP) else loss.delta
 
 
 def amount_words(text: str) -> str:

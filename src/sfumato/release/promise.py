@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sfumato.release.loss import amount_words, brief, read
+from sfumato.release.loss import FAILING, amount_words, brief, read
 from sfumato.release.record import Claim
 from sfumato.release.wording import Say, neighbour_words, unit_words
 from sfumato.words import N_
@@ -10,7 +10,6 @@ from sfumato.words import N_
 __all__ = ["loss_words", "promise"]
 
 _ALONE = {
-    "epsilon": N_("ε = {loss}, δ = 0"),
     "zcdp": N_("ρ = {loss} (zero-concentrated)"),
     "gdp": N_("ρ = {loss} (Gaussian noise)"),
 }
@@ -26,7 +25,11 @@ def loss_words(claim: Claim, say: Say) -> str:
     An amount in the currency that the asker chose stands exactly; where ρ and ε are
     converted, both are rounded up, so that each is a bound that holds.
     """
-    if claim.measure == "epsilon" or claim.epsilon is None:
+    if claim.measure == "epsilon":
+        amount, failing, delta = claim.loss.partition(FAILING)
+        text = N_("ε = {loss}, δ = {delta}") if failing else N_("ε = {loss}, δ = 0")
+        return say(text, loss=amount, delta=delta)
+    if claim.epsilon is None:
         return say(_ALONE[claim.measure], loss=amount_words(claim.loss))
     return say(
         _CONVERTED[claim.measure],

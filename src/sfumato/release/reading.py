@@ -214,17 +214,18 @@ def _make_figure(interval: tuple[float, float], **fields: Any) -> Figure:
 
 
 def _make_claim(**fields: Any) -> Claim:
-    """Refuse a claim in pure ε that tells another ε, or a δ; only ρ converts."""
+    """Refuse a claim in ε that tells another ε or δ than its loss; only ρ converts."""
     claim = Claim(**fields)
     paid = claim.receipt
     losses = (claim.loss, paid.cost, paid.spent, paid.cap)
-    if claim.measure != "zcdp" and any(FAILING in loss for loss in losses):
+    if claim.measure == "gdp" and any(FAILING in loss for loss in losses):
         raise _wrong(N_("{where} has no part delta in this currency"), "claim.loss")
     if claim.measure == "epsilon":
-        if claim.epsilon != claim.loss:
+        epsilon, _, delta = claim.loss.partition(FAILING)
+        if claim.epsilon != epsilon:
             raise _wrong(N_("{where} must be the loss itself"), "claim.epsilon")
-        if exact(claim.delta):
-            raise _wrong(N_("{where} must be 0 in this currency"), "claim.delta")
+        if exact(claim.delta) != exact(delta or "0"):
+            raise _wrong(N_("{where} must be that of the loss"), "claim.delta")
     return claim
 
 

@@ -46,7 +46,8 @@ class Risks:
         this: This release.
         total: All that is spent after it.
         cap: The whole budget.
-        delta: The δ at which ε and beliefs are told; ``"0"`` when they hold for sure.
+        delta: The δ at which ε and beliefs are told, for a budget in ε that of the whole
+            budget; ``"0"`` when they hold for sure.
         named: Whether the budget names that δ; else it was chosen here.
     """
 
@@ -81,7 +82,8 @@ def risks(claim: Claim) -> Risks:
         read(claim.measure, text) for text in (claim.loss, paid.spent, paid.cap)
     )
     if claim.measure == "epsilon":
-        return Risks(_risk(this), _risk(total), _risk(cap))
+        shown = decimal_text(int(failing(cap) * ATTO), 18)
+        return Risks(_risk(this), _risk(total), _risk(cap), shown)
     inside = max(map(failing, (this, total, cap)))
     delta = exact(claim.delta) or Fraction(0)
     named = delta > inside
@@ -133,12 +135,8 @@ def _brief(whole: Loss, part: Loss, *, down: bool = False) -> str:
     """Return `whole` less `part`, and nothing below 0."""
     units = max(whole.units - part.units, 0)
     match whole:
-        case ZCDP():
-            delta = whole.delta_units - (
-                part.delta_units if isinstance(part, ZCDP) else 0
-            )
-            return brief(ZCDP.from_units(units, max(delta, 0)), down=down)
+        case ZCDP() | Epsilon():
+            delta = int((failing(whole) - failing(part)) * ATTO)
+            return brief(type(whole).from_units(units, max(delta, 0)), down=down)
         case GDP():
             return brief(GDP.from_units(units), down=down)
-        case Epsilon():
-            return brief(Epsilon.from_units(units), down=down)
