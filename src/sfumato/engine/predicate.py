@@ -24,7 +24,7 @@ def predicate(expr: Expr, terms: Terms) -> str:
         case IsIn(name, values):
             return _is_in(name, values, terms)
         case IsMissing(name):
-            return f"({_has_value(name, terms)}) IS NOT TRUE"
+            return f"NOT COALESCE({_has_value(name, terms)}, FALSE)"
         case And():
             return " AND ".join(f"({predicate(e, terms)})" for e in _chain(expr, And))
         case Or():

@@ -1,0 +1,112 @@
+"""The statement of a plan as text, for databases that no driver of ours can reach.
+
+BigQuery and Snowflake are compiled and parsed again by the tests, and marked: *compiled,
+not run*. Nothing here opens a connection, and nothing here can release anything.
+"""
+
+from __future__ import annotations
+
+import re
+from typing import Literal, TypeAlias, assert_never
+
+from sfumato.declare.schema import Boolean, Category, Column, Integer, Real, Schema
+from sfumato.engine.dialect import (
+    BIGQUERY,
+    DUCKDB,
+    POSTGRES,
+    SNOWFLAKE,
+    SPARK,
+    Dialect,
+)
+from sfumato.engine.physical import Floating, Layout, Physical, Text, Truth
+from sfumato.engine.render import Statement
+from sfumato.errors import DeclarationError
+from sfumato.plan import Plan
+from sfumato.words import N_
+
+__all__ = ["NOT_RUN", "Target", "compiled", "declared_layout", "statement"]
+
+Target: TypeAlias = Literal["bigquery", "duckdb", "postgres", "snowflake", "spark"]
+
+NOT_RUN = "-- compiled, not run"
+"""The first line of a text that no test of ours has run on its own database."""
+
+_DIALECTS: dict[Target, Dialect] = {
+    "bigquery": BIGQUERY,
+    "duckdb": DUCKDB,
+    "postgres": POSTGRES,
+    "snowflake": SNOWFLAKE,
+    "spark": SPARK,
+}
+_NAME = re.compile(r"[^\W\d][\w $-]*")
+
+
+def compiled(plan: Plan, target: Literal["bigquery", "snowflake"], table: str) -> str:
+    """Return the statement that would compute the plan's exact integers. NOT PRIVATE.
+
+    Its columns must be stored as declared: numbers as numbers, categories as text,
+    truth values as such.
+
+    Args:
+        plan: What to measure.
+        target: The database.
+        table: Its table, parts separated by dots.
+
+    Returns:
+        One SELECT below the line `NOT_RUN`: its rows are exact and unprotected.
+
+    Raises:
+        DeclarationError: A name cannot be quoted safely. Nothing was read.
+
+    Examples:
+        >>> from sfumato.declare.query import Query, count
+        >>> from sfumato.declare.schema import Integer, Schema
+        >>> from sfumato.plan import make_plan
+        >>> plan = make_plan(Query().select(count()), Schema({"Age": Integer(0, 9)}), 1)
+        >>> print(compiled(plan, "bigquery", "clinic.patients"))
+        -- compiled, not run
+        WITH data AS (SELECT CAST(`Age` AS FLOAT64) AS c0 FROM `clinic`.`patients`) SELECT CAST(COUNT(*) AS STRING) FROM (SELECT 1 AS one FROM (SELECT 1 AS one FROM data) AS cells) AS steps
+    """
+    dialect, mark = _DIALECTS[target], "`" if target == "bigquery" else '"'
+    outputs = ", ".join(
+        f"{_read(column, _quoted(name, mark), dialect)} AS c{i}"
+        for i, (name, column) in enumerate(plan.schema.columns)
+    )
+    source = ".".join(_quoted(part, mark) for part in table.split("."))
+    return f"{NOT_RUN}\nWITH data AS (SELECT {outputs} FROM {source}) {statement(plan, target)}"  # noqa: S608  names are checked
+
+
+def statement(plan: Plan, target: Target) -> str:
+    """Return the plan's SELECT over the relation ``data``, read as `declared_layout`."""
+    return Statement(plan, declared_layout(plan.schema), _DIALECTS[target]).sql
+
+
+def declared_layout(schema: Schema) -> Layout:
+    """Return the storage that fits each declaration best: doubles, text, truth values."""
+    return tuple(_physical(column) for _, column in schema.columns)
+
+
+def _physical(column: Column) -> Physical:
+    match column:
+        case Real() | Integer():
+            return Floating()
+        case Category():
+            return Text()
+        case Boolean():
+            return Truth()
+        case _:
+            assert_never(column)
+
+
+def _read(column: Column, cell: str, dialect: Dialect) -> str:
+    return dialect.to_double.format(x=cell) if isinstance(column, Real | Integer) else cell  # fmt: skip
+
+
+def _quoted(name: str, mark: str) -> str:
+    if not _NAME.fullmatch(name):
+        raise DeclarationError(
+            N_("the name {name} cannot be written into SQL safely"),
+            hint=N_("use letters, digits, _, -, $ and blanks, and begin with a letter"),
+            name=repr(name),
+        )
+    return f"{mark}{name}{mark}"

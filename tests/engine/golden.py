@@ -1,0 +1,59 @@
+"""The SQL of each dialect, kept as files: a change of a statement shows in a diff.
+
+``python tests/engine/golden.py`` rewrites them.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sfumato.declare import query as ask
+from sfumato.declare.expr import col
+from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
+from sfumato.engine.compiled import compiled, statement
+from sfumato.plan import make_plan
+
+FOLDER = Path(__file__).parent / "golden"
+RUN, NOT_RUN = ("duckdb", "postgres", "spark"), ("bigquery", "snowflake")
+
+SCHEMA = Schema({
+    "glucose": Real(0, 250, step="0.1", missing=0), "age": Integer(0, 120, complete=True),
+    "dose": Real(-(2**40), 2**40, step=1), "sex": Category(["F", "M", "男", "O'Brien"]),
+    "ward": Category([1, 2, 3]), "smokes": Boolean(true="yes", false="no"), "alive": Boolean(),
+})  # fmt: skip
+Q = ask.Query()
+QUESTIONS = {
+    "rows": Q.select(ask.count(), ask.count("glucose"), ask.count("sex")),
+    "means": Q.group_by("sex").select(ask.mean("glucose"), ask.variance("glucose"), ask.sum("age")),
+    "wide": Q.group_by("ward", "alive").select(ask.sum("dose"), ask.std("dose")),
+    "histograms": Q.select(ask.histogram("glucose", [0, 70, 100, 250]), ask.histogram("sex"), ask.median("age"), ask.count()),
+    "shares": Q.group_by("alive").select(ask.proportion("smokes", True), ask.proportion("sex", "M"), ask.mean("alive")),
+    "filters": Q.where(
+        ((col("age") >= 18) & ~(col("sex") == "男")) | col("glucose").is_missing() | col("ward").is_in([1, 3])
+    ).select(ask.count()),
+}  # fmt: skip
+
+
+def texts():
+    """Yield the path and the text of each golden file."""
+    for name, query in QUESTIONS.items():
+        plan = make_plan(query, SCHEMA, 1)
+        for target in RUN:
+            yield FOLDER / target / f"{name}.sql", statement(plan, target) + "\n"
+        for target in NOT_RUN:
+            text = compiled(plan, target, "clinic.patients")
+            yield FOLDER / target / f"{name}.sql", text + "\n"
+
+
+def rewrite():
+    """Write all golden files anew, and remove those of no question."""
+    known = dict(texts())
+    for path in set(FOLDER.rglob("*.sql")) - set(known):
+        path.unlink()
+    for path, text in known.items():
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text, encoding="utf-8")
+
+
+if __name__ == "__main__":
+    rewrite()
