@@ -3,6 +3,7 @@
 import math
 import warnings
 
+import duckdb
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -15,9 +16,10 @@ from sfumato.declare.query import Query, count, histogram, mean
 from sfumato.declare.query import sum as total
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
 from sfumato.declare.unit import Rows
+from sfumato.engine import storage
 from sfumato.engine.inspect import owner_inspection
 from sfumato.engine.load import open_engine
-from sfumato.errors import SourceError
+from sfumato.errors import EngineError, SourceError
 from sfumato.plan import make_plan
 
 SCHEMA = Schema({"x": Real(0, 10, step=1), "g": Category(["a", "b"])})
@@ -39,9 +41,12 @@ def refusal(source, schema=SCHEMA):
     return str(error.value)
 
 
+@pytest.mark.parametrize("copied", [True, False])
 @pytest.mark.parametrize("write", ["pyarrow", "polars", "float32", "one value"])
-def test_nan_hidden_by_parquet_statistics(write, tmp_path):
+def test_nan_hidden_by_parquet_statistics(write, copied, tmp_path, monkeypatch):
     """Statistics of a Parquet file leave NaN out; the scan must not trust them."""
+    if not copied:
+        monkeypatch.setattr(storage, "_SMALL", 0)
     cells = (
         [1.0, 2.0, math.nan, 3.0] * 3 if write != "one value" else [1.0, math.nan] * 6
     )
@@ -65,6 +70,28 @@ def test_nan_hidden_by_parquet_statistics(write, tmp_path):
     assert integers(file, *asked, schema=schema) == integers(
         table.to_pandas(), *asked, schema=schema
     )
+
+
+def test_a_small_file_is_read_once(tmp_path, monkeypatch):
+    """A file of few cells is not needed again; a large one is, and it alone."""
+    file, other = tmp_path / "t.parquet", tmp_path / "other.parquet"
+    for path in (file, other):
+        pq.write_table(pa.table({"x": [1.0, 2.0], "g": ["a", "b"]}), path)
+    plan = make_plan(Query().select(count(), total("x")), SCHEMA, 1)
+
+    small = open_engine(Dataset(file, schema=SCHEMA))
+    monkeypatch.setattr(storage, "_SMALL", 0)
+    large = open_engine(Dataset(file, schema=SCHEMA))
+    with pytest.raises(duckdb.Error):
+        large.unprotected(f"SELECT * FROM read_parquet('{other}')")
+    assert large.run(plan).unseal() == ((2,), (3,))
+    file.unlink()
+
+    assert small.run(plan).unseal() == ((2,), (3,))
+    with pytest.raises(duckdb.Error):
+        small.unprotected(f"SELECT * FROM read_parquet('{other}')")
+    with pytest.raises(EngineError):
+        large.run(plan)
 
 
 def test_parquet_folder_and_pattern(tmp_path):

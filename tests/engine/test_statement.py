@@ -35,13 +35,13 @@ GOLDEN = {
         ask.Query().select(ask.mean("Age")),
         ("SELECT CAST(COUNT(*) AS VARCHAR), CAST(COUNT(q0) AS VARCHAR), "
         "CAST(COALESCE(SUM(q0), 0) AS VARCHAR) FROM ("
-        "SELECT CAST(floor(x0 / CAST('1.0' AS DOUBLE) + CAST('0.5' AS DOUBLE)) AS BIGINT)"
+        "SELECT CAST(floor(x0 / (1.0e0) + (0.5e0)) AS BIGINT)"
         " - CAST('18' AS BIGINT) AS q0 FROM ("
-        "SELECT CASE WHEN CAST(c1 AS DOUBLE) >= CAST('18.0' AS DOUBLE)"
-        " AND CAST(c1 AS DOUBLE) <= CAST('90.0' AS DOUBLE) THEN CAST(c1 AS DOUBLE)"
+        "SELECT CASE WHEN CAST(c1 AS DOUBLE) >= (18.0e0)"
+        " AND CAST(c1 AS DOUBLE) <= (90.0e0) THEN CAST(c1 AS DOUBLE)"
         " WHEN isnan(CAST(c1 AS DOUBLE)) THEN NULL"
-        " WHEN CAST(c1 AS DOUBLE) < CAST('18.0' AS DOUBLE) THEN CAST('18.0' AS DOUBLE)"
-        " WHEN CAST(c1 AS DOUBLE) > CAST('90.0' AS DOUBLE) THEN CAST('90.0' AS DOUBLE) END AS x0"
+        " WHEN CAST(c1 AS DOUBLE) < (18.0e0) THEN (18.0e0)"
+        " WHEN CAST(c1 AS DOUBLE) > (90.0e0) THEN (90.0e0) END AS x0"
         " FROM data) AS cells) AS steps"),
     ),
     "group, filter, bins": (
@@ -55,8 +55,8 @@ GOLDEN = {
         " THEN split_part(c2, '.', 1) ELSE c2 END AS k0, "
         "CASE WHEN c3 IN (TRUE) THEN TRUE WHEN c3 IN (FALSE) THEN FALSE END AS h0"
         " FROM data WHERE ("
-        "(CASE WHEN CAST(c0 AS DOUBLE) IN (CAST('0.0' AS DOUBLE)) OR isnan(CAST(c0 AS DOUBLE))"
-        " THEN NULL ELSE CAST(c0 AS DOUBLE) END > CAST('1.0' AS DOUBLE))"
+        "(CASE WHEN CAST(c0 AS DOUBLE) IN ((0.0e0)) OR isnan(CAST(c0 AS DOUBLE))"
+        " THEN NULL ELSE CAST(c0 AS DOUBLE) END > (1.0e0))"
         " AND (NOT ((c3 IN (FALSE, TRUE)) IS NOT TRUE)))"
         " AND (CASE WHEN contains(c2, '.') AND regexp_full_match(c2, '-?[0-9]+[.]0+')"
         " THEN split_part(c2, '.', 1) ELSE c2 END IN ('a''b', '2'))) AS cells) AS steps"

@@ -56,7 +56,9 @@ class Dialect:
 
     def constant(self, value: float) -> str:
         """Return a double constant: its shortest text, read by the database."""
-        return self.double.format(x=repr(float(value)))
+        text = repr(float(value))
+        # With an exponent no database takes it for a decimal.
+        return self.double.format(x=text if "e" in text else f"{text}e0")
 
     def integer(self, value: int) -> str:
         """Return an integer constant of 64 bits."""
@@ -92,7 +94,7 @@ class Dialect:
 
 DUCKDB = Dialect(
     name="duckdb",
-    double="CAST('{x}' AS DOUBLE)",
+    double="({x})",  # read as the text in a cast is, and parsed in half the time
     int64="CAST('{x}' AS BIGINT)",
     text="'{x}'",
     nul="chr(0)",

@@ -53,12 +53,13 @@ class DuckDBEngine:
         self._lock = Lock()
         self._connection = duckdb.connect(":memory:", config=_CONFIG)
         try:
-            self._layout, rows = settle(self._connection, table, schema)
-            _lock_down(self._connection, table.files)
+            settled = settle(self._connection, table, schema)
+            _lock_down(self._connection, settled.files)
         except BaseException:
             self._connection.close()
             raise
-        if schema.unit.size not in (None, rows):
+        self._layout = settled.layout
+        if schema.unit.size not in (None, settled.rows):
             raise wrong_size(schema)
 
     @property

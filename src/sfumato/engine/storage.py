@@ -7,7 +7,8 @@ long decimals) are read here once, cell by cell, by the one rule of `cell`.
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, final
 
 import numpy as np
 
@@ -31,7 +32,7 @@ from sfumato.words import N_
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["settle"]
+__all__ = ["Settled", "settle"]
 
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64}
 _DIRECT: dict[str, Physical] = {
@@ -42,15 +43,33 @@ _DIRECT: dict[str, Physical] = {
     "BOOLEAN": Truth(),
     '"NULL"': Nothing(),
 }
+_SMALL = 1 << 22  # cells that a file is read once for, instead of at each question
 _EXACT_DIGITS = 15  # below 2^53: any database divides two exact doubles, rounding once
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Settled:
+    """The relation ``data``.
+
+    Attributes:
+        layout: How each declared column is stored.
+        rows: Its number of rows.
+        files: Files that every later scan must be able to read.
+    """
+
+    layout: Layout
+    rows: int
+    files: tuple[str, ...]
 
 
 def settle(
     connection: duckdb.DuckDBPyConnection, table: Table, schema: Schema
-) -> tuple[Layout, int]:
-    """Make the relation ``data`` and return its layout and its number of rows.
+) -> Settled:
+    """Make the relation ``data``.
 
     Every declared cell is read once, so that damage is found before anything is spent.
+    Columns of a file that are few enough are kept in memory from then on.
 
     Raises:
         SourceError: A column is stored as something that is neither numbers nor keys,
@@ -69,15 +88,18 @@ def settle(
             for i, name in enumerate(schema)
         ]
         unread = [i for i, physical in enumerate(layout) if physical is None]
+        is_copied = bool(unread or (table.files and _is_small(connection, schema)))
         if unread:
             _read(connection, schema, unread)
         else:
-            connection.execute("CREATE TEMP VIEW data AS SELECT * FROM source")
+            kind = "TABLE" if is_copied else "VIEW"
+            connection.execute(f"CREATE TEMP {kind} data AS SELECT * FROM source")  # noqa: S608  one of two words
         settled = tuple(
             p or (Places() if _has_keys(schema[name]) else Floating())
             for p, name in zip(layout, schema, strict=True)
         )
-        return settled, _touch(connection, len(settled))
+        rows = _touch(connection, len(settled))
+        return Settled(settled, rows, () if is_copied else table.files)
     except duckdb.Error:
         log.debug("the table could not be attached", exc_info=True)
     raise SourceError(  # without a context: the driver's words may quote a cell
@@ -127,6 +149,12 @@ def _read(
     connection.execute(
         f"CREATE TEMP TABLE data AS SELECT {', '.join(outputs)} FROM source AS s{joins}"  # noqa: S608
     )
+
+
+def _is_small(connection: duckdb.DuckDBPyConnection, schema: Schema) -> bool:
+    row = connection.execute("SELECT COUNT(*) FROM source").fetchone()
+    assert row is not None  # noqa: S101  an aggregate has one row
+    return int(row[0]) * len(schema.columns) <= _SMALL
 
 
 def _touch(connection: duckdb.DuckDBPyConnection, columns: int) -> int:
