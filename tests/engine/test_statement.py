@@ -57,7 +57,7 @@ GOLDEN = {
         " FROM data WHERE ("
         "(CASE WHEN CAST(c0 AS DOUBLE) IN ((0.0e0)) OR isnan(CAST(c0 AS DOUBLE))"
         " THEN NULL ELSE CAST(c0 AS DOUBLE) END > (1.0e0))"
-        " AND (NOT ((c3 IN (FALSE, TRUE)) IS NOT TRUE)))"
+        " AND (NOT (NOT COALESCE(c3 IN (FALSE, TRUE), FALSE))))"
         " AND (CASE WHEN contains(c2, '.') AND regexp_full_match(c2, '-?[0-9]+[.]0+')"
         " THEN split_part(c2, '.', 1) ELSE c2 END IN ('a''b', '2'))) AS cells) AS steps"
         " GROUP BY k0, b0"),
