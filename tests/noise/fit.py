@@ -14,7 +14,8 @@ from dataclasses import dataclass
 
 import numpy as np
 from scipy.special import ndtr
-from scipy.stats import binom
+
+from sfumato.audit.distribution import binomial_p, tree_p
 
 ALPHA = 1e-9
 DRAWS = 500_000
@@ -36,33 +37,6 @@ class Verdict:
     def alarm(self) -> bool:
         """True with probability at most 1e-9 if the sampler is right."""
         return self.p <= ALPHA
-
-
-def binomial_p(count, trials, chance) -> np.ndarray:
-    """Two-sided p-values, doubling the smaller tail."""
-    low, high = (
-        binom.cdf(count, trials, chance),
-        binom.sf(np.asarray(count) - 1, trials, chance),
-    )
-    return np.minimum(1.0, 2 * np.minimum(low, high))
-
-
-def tree_p(counts: np.ndarray, chances: np.ndarray) -> np.ndarray:
-    """p-values of all inner nodes of a balanced tree over the cells."""
-    left, whole, chance = [], [], []
-    todo = [(0, len(counts))]
-    sums = np.append(0, counts.cumsum())
-    while todo:
-        i, j = todo.pop()
-        if j - i < 2 or sums[j] == sums[i]:
-            continue
-        m = (i + j) // 2
-        left.append(sums[m] - sums[i])
-        whole.append(sums[j] - sums[i])
-        part, all_ = math.fsum(chances[i:m]), math.fsum(chances[i:j])
-        chance.append(part / all_)
-        todo += [(i, m), (m, j)]
-    return binomial_p(np.array(left), np.array(whole), np.array(chance))
 
 
 def cells_p(sample: np.ndarray, edges: np.ndarray, cdf: Callable[[float], float]):

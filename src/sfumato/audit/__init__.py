@@ -1,0 +1,7 @@
+"""Tests that would have caught them all: for our mechanisms and for any other."""
+
+from sfumato.audit.black_box import Finding, epsilon_lower_bound
+from sfumato.audit.distribution import Fit, distribution
+from sfumato.audit.one_run import one_run
+
+__all__ = ["Finding", "Fit", "distribution", "epsilon_lower_bound", "one_run"]
