@@ -9,6 +9,8 @@ from types import SimpleNamespace
 import pytest
 from click.testing import CliRunner
 
+sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))  # cluster, sparks
+
 import sfumato
 from sfumato.cli import cli
 

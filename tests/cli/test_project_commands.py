@@ -100,7 +100,7 @@ def test_init_keeps_encoding_separator_and_odd_names(run):
     found = load("project.toml")
     assert found.dataset.source.encoding == "gb18030"
     assert found.dataset.source.separator == ";"
-    assert found.source == Path("病人 表.csv")
+    assert found.table == "病人 表.csv"
     assert run("check", "project.toml").exit_code == 0
 
 
@@ -199,3 +199,18 @@ def test_the_owner_sees_how_the_bounds_fit(run, desk):
     assert columns["Outcome"]["missing"] == 2
     assert "owners_eyes_only" not in run("check", "project.toml", "--json").stdout
     assert "OWNER" not in run("check", "project.toml").stdout
+
+
+@pytest.mark.parametrize(
+    "first", ["6,148,72\n", "Jane Doe,31\n", " 7 ,x\n", "Bobby,1e5\n"]
+)
+def test_init_takes_no_row_for_a_header(refused, run, desk, first):
+    """A first line that holds numbers is refused, and nothing of it is repeated."""
+    Path("table.csv").write_text(first + "1,85,66\n", encoding="utf-8")
+
+    said = refused("init", "table.csv")
+
+    assert "looks like a row" in said and "--header" in said
+    assert not any(cell.strip() in said for cell in first.split(",") if len(cell) > 2)
+    assert run("init", "table.csv", "--header").exit_code == 0
+    assert "project.toml" in desk.files()

@@ -27,6 +27,12 @@ def sail():
     return _sail()
 
 
+def address():
+    """Return where Sail listens."""
+    _, port = _KEPT[0].listening_address
+    return f"sc://127.0.0.1:{port}"
+
+
 def spark():
     """Return a session of Spark in local mode; one for the process."""
     pytest.importorskip("pyspark", reason="pyspark is not installed")

@@ -16,11 +16,18 @@ from itertools import chain
 from pathlib import Path
 from typing import TypeVar
 
+from sfumato.amount import exact
 from sfumato.engine.table import NO_NAME
 from sfumato.errors import SourceError, closest
 from sfumato.words import N_
 
-__all__ = ["SEPARATORS", "check_header", "read_header", "used_separator"]
+__all__ = [
+    "SEPARATORS",
+    "check_header",
+    "read_header",
+    "refuse_row",
+    "used_separator",
+]
 
 Found = TypeVar("Found")
 
@@ -49,6 +56,25 @@ def read_header(
             path=str(path),
         )
     return names
+
+
+def refuse_row(names: list[str], path: Path) -> None:
+    """Refuse a first line that looks like a row; it quotes nothing of it.
+
+    Raises:
+        SourceError: One of the names is a number.
+    """
+    numbers = sum(exact(name.strip()) is not None for name in names)
+    if numbers:
+        raise SourceError(
+            N_("the first line of {path} looks like a row: {numbers} of {names} names "
+               "are numbers"),
+            hint=N_("write the names of the columns into the first line; if these are "
+                    "the names, say --header"),
+            path=path.name,
+            numbers=numbers,
+            names=len(names),
+        )  # fmt: skip
 
 
 def check_header(declared: list[str], header: list[str], path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import codecs
 import os
 from dataclasses import dataclass
 from functools import reduce
@@ -13,15 +12,16 @@ from typing import Any, Literal, TypeAlias, final
 from pydantic import ValidationError
 
 from sfumato.account import Budget, Loss, told_delta
-from sfumato.declare.dataset import CSV, Dataset
+from sfumato.declare.dataset import Dataset
 from sfumato.declare.query import Query
 from sfumato.declare.schema import Schema
 from sfumato.declare.where import parse_filter
-from sfumato.errors import DeclarationError, ProjectError, nearest
+from sfumato.errors import ProjectError, nearest
 from sfumato.ledger import Limit
 from sfumato.plan import Plan, make_plan
 from sfumato.plan.check import check_query
 from sfumato.project import model
+from sfumato.project.address import declared_source, table_name
 from sfumato.project.budget import declared_budget, declared_limits, given
 from sfumato.project.place import place_of, placed, shown
 from sfumato.project.refuse import refusal
@@ -97,10 +97,9 @@ class Project:
         return told_delta(self.budget)
 
     @property
-    def source(self) -> Path:
-        """The path of the table."""
-        source: Any = self.dataset.source
-        return Path(source.path if isinstance(source, CSV) else source)
+    def table(self) -> str:
+        """The name of the table, without its folder or address."""
+        return table_name(self.dataset.source)
 
     def chosen(self, only: tuple[str, ...] = ()) -> tuple[Asked, ...]:
         """Return the releases of these names, or all, in the order of the file.
@@ -168,43 +167,10 @@ def total_cost(releases: tuple[Asked, ...]) -> Loss:
 
 
 def _dataset(file: model.ProjectFile, where: Path) -> Dataset:
-    data = file.data
-    path = _beside(where, data.source, "data.source")
+    source = declared_source(file.data, where)
     columns = {name: table.declared() for name, table in file.columns.items()}
     schema = Schema(columns, file.unit.declared())
-    source: CSV | Path = path
-    if path.suffix.lower() not in (".parquet", ".pq") and not path.is_dir():
-        _check_text_options(data, where.name)
-        source = CSV(path, data.encoding, data.separator, data.decimal, data.thousands)
-    elif extra := data.model_fields_set - {"source", "name"}:
-        raise ProjectError(
-            N_("{file}: {key} goes with text files, not with Parquet"),
-            hint=N_("remove it"),
-            file=where.name,
-            key=place_of("data", min(extra)),
-        )
-    return Dataset(source, schema=schema, name=data.name)
-
-
-def _check_text_options(data: model.DataTable, file: str) -> None:
-    with placed(f"{file}: data.encoding"):
-        try:
-            known = codecs.lookup(data.encoding)._is_text_encoding  # noqa: SLF001  as open() asks
-        except (LookupError, ValueError):
-            known = False
-        if not known:
-            raise DeclarationError(
-                N_("unknown encoding {name}"),
-                hint=N_('write "utf-8", "gb18030" or "utf-16"'),
-                name=shown(data.encoding),
-            )
-    with placed(f"{file}: data"):
-        signs = (data.separator, data.decimal, data.thousands)
-        if any(len(s) != 1 for s in signs if s is not None) or len(set(signs)) < 3:  # noqa: PLR2004  three signs
-            raise DeclarationError(
-                N_("separator, decimal and thousands must be single, different signs"),
-                hint=N_('write, for example, separator = ";" with decimal = ","'),
-            )
+    return Dataset(source, schema=schema, name=file.data.name)
 
 
 def _check_names(file: model.ProjectFile, where: str) -> None:

@@ -57,7 +57,9 @@ class DataTable(Strict):
     """Where the table is and how it is written."""
 
     source: str = Field(
-        min_length=1, description="Path of the table, from the project file's folder"
+        min_length=1,
+        description="Path of the table, from the project file's folder; or "
+        '"postgresql://…", "spark", "sc://…" or "spark://…"',
     )
     name: str = Field(
         min_length=1,
@@ -70,6 +72,20 @@ class DataTable(Strict):
     decimal: Literal[".", ","] = "."
     thousands: str | None = Field(
         default=None, description="Sign to remove inside numbers"
+    )
+    table: str | None = Field(
+        default=None, min_length=1, description="Name of the table in the database"
+    )
+    schema_: str | None = Field(
+        default=None,
+        alias="schema",
+        min_length=1,
+        description='Schema of the table in PostgreSQL; default "public"',
+    )
+    seconds: int | None = Field(
+        default=None,
+        gt=0,
+        description="After how long PostgreSQL gives a statement up; default 600",
     )
 
 

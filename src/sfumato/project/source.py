@@ -5,8 +5,11 @@ from __future__ import annotations
 from pathlib import Path
 
 from sfumato.declare.dataset import CSV
+from sfumato.errors import ProjectError
+from sfumato.project.address import missing_variables
 from sfumato.project.header import check_header, read_header
 from sfumato.project.load import Project
+from sfumato.words import N_
 
 __all__ = ["check_source"]
 
@@ -16,12 +19,20 @@ def check_source(project: Project) -> None:
 
     Raises:
         SourceError: The table cannot be read, or lacks a declared column.
+        ProjectError: Its address needs an environment variable that is not set.
     """
     source = project.dataset.source
+    if missing := missing_variables(source):
+        raise ProjectError(
+            N_("{file}: the environment variable {name} is not set"),
+            hint=N_("data.source needs it: export {name}=…"),
+            file=project.path.name,
+            name=missing[0],
+        )
     if not isinstance(source, CSV):
         from sfumato.engine.load import open_engine
 
-        open_engine(project.dataset)  # Parquet names its columns in its metadata
+        open_engine(project.dataset)  # whose columns are named in its metadata
         return
     header = read_header(
         source.path, encoding=source.encoding, separator=source.separator

@@ -58,7 +58,7 @@ def _words(project: Project, left: Standing) -> list[str]:
             title=project.title[tongue()]),
         unit_words(schema.unit),
         "",
-        say(N_("Declared columns, all found in {table}:"), table=project.source.name),
+        say(N_("Declared columns, all found in {table}:"), table=project.table),
         *table([say(N_("column")), say(N_("declaration"))], columns),
         "",
         say(N_("Releases:")),

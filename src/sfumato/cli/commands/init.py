@@ -14,7 +14,12 @@ from sfumato.cli.observe import observe
 from sfumato.cli.options import FORCE, AnyPath, out
 from sfumato.cli.tongue import say, tongue
 from sfumato.errors import ProjectError, SourceError
-from sfumato.project.header import SEPARATORS, read_header, used_separator
+from sfumato.project.header import (
+    SEPARATORS,
+    read_header,
+    refuse_row,
+    used_separator,
+)
 from sfumato.release.files import write
 from sfumato.words import N_, speaker
 
@@ -29,11 +34,10 @@ def _init(
     out: Path | None,
     encoding: str,
     separator: str | None,
-    read_values: bool,
-    force: bool,
+    **flags: bool,
 ) -> None:
     target = out or _FILE
-    if os.path.lexists(target) and not force:
+    if os.path.lexists(target) and not flags["force"]:
         raise ProjectError(
             N_("{path} exists already"),
             hint=N_("choose another file with --out, or overwrite: --force"),
@@ -42,13 +46,15 @@ def _init(
     _refuse_binary(table)
     sign = _separator(separator, table, encoding)
     names = read_header(table, encoding=encoding, separator=sign)
+    if not flags["header"]:
+        refuse_row(names, table)
     observed = {}
-    if read_values:
+    if flags["read_values"]:
         click.echo(_warning(), err=True)
         observed = observe(table, encoding=encoding, separator=sign)
     draft = Draft(_relative(table, target), names, encoding, sign, observed)
     text = write_draft(draft, speaker(tongue()))
-    _save(target, text, mode=0o600 if read_values else 0o666)
+    _save(target, text, mode=0o600 if flags["read_values"] else 0o666)
     click.echo(say(N_("written: {path}"), path=target))
     click.echo(
         say(
@@ -142,6 +148,11 @@ command = Command(
                 "Also read the rows and write types and keys as comments: for the "
                 "owner's eyes. Bounds are never taken from rows."
             ),
+        ),
+        click.Option(
+            ["--header"],
+            is_flag=True,
+            help=N_("The first line names the columns, although it holds numbers."),
         ),
         FORCE,
     ],
