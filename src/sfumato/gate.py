@@ -13,6 +13,8 @@ from itertools import pairwise, product
 from operator import add
 from typing import TypeAlias, assert_never
 
+import numpy as np
+
 from sfumato import noise
 from sfumato.account import Epsilon, Gaussian, Geometric, KNorm, epsilon_at
 from sfumato.account.loss import decimal_text
@@ -46,6 +48,7 @@ from sfumato.release import (
     Measurement,
     Noise,
     OwnerComparison,
+    OwnerRehearsal,
     Receipt,
     Release,
     compare,
@@ -53,7 +56,7 @@ from sfumato.release import (
 from sfumato.secret import Secret
 from sfumato.words import N_
 
-__all__ = ["compare_for_owner", "release"]
+__all__ = ["compare_for_owner", "rehearse", "release"]
 
 Cell: TypeAlias = (
     "tuple[dict[str, str | int | bool], tuple[float, float] | str | int | bool | None]"
@@ -144,6 +147,28 @@ def compare_for_owner(
         float(t) for _, recipe in plan.answers for t in points(plan, recipe, values)
     ]
     return compare(released, truths)
+
+
+def rehearse(plan: Plan, exact: Secret[Exact], runs: int) -> OwnerRehearsal:
+    """Draw what `release` would draw, `runs` times: of a public table, or for its owner.
+
+    No guarantee and no debit: of a private table the result must not leave its owner's
+    desk, and it is marked so.
+
+    Args:
+        plan: What would be measured.
+        exact: Its sealed integers.
+        runs: How often; 0 for the figures without noise alone.
+    """
+    values = exact.unseal()
+
+    def figures(held: Exact) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        parts = [points(plan, recipe, held) for _, recipe in plan.answers]
+        return np.concatenate(parts)
+
+    truths = figures(values)
+    drawn = [figures(_add_noise(plan, values)) for _ in range(runs)]
+    return OwnerRehearsal(truths, np.array(drawn).reshape(runs, len(truths)))
 
 
 def _add_noise(plan: Plan, exact: Exact) -> Exact:

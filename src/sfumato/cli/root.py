@@ -37,6 +37,12 @@ _COMMANDS = {
         "sfumato.cli.commands.advise",
         N_("Find the smallest budget that meets wished errors; spends nothing."),
     ),
+    "tune": (
+        "sfumato.cli.commands.tune",
+        N_(
+            "Simulate a project on a public table: errors for losses, clipping, groups."
+        ),
+    ),
     "ledger": (
         "sfumato.cli.ledger.group",
         N_("Look into a ledger: show, verify, profile, export, reconcile."),

@@ -10,6 +10,7 @@ from sfumato.release.record import (
     Receipt,
     Release,
 )
+from sfumato.release.rehearsal import OwnerRehearsal
 
 __all__ = [
     "OWNER_ONLY",
@@ -18,6 +19,7 @@ __all__ = [
     "Measurement",
     "Noise",
     "OwnerComparison",
+    "OwnerRehearsal",
     "OwnerRow",
     "Receipt",
     "Release",
