@@ -7,6 +7,7 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from itertools import groupby
 from multiprocessing import get_context
 from pathlib import Path
+from typing import Any
 
 from sfumato.declare.dataset import CSV, Dataset
 from sfumato.errors import ProjectError
@@ -29,8 +30,9 @@ def stand_in(project: Project, public: Path | None) -> Dataset:
     """
     if public is None:
         return project.dataset
-    source = project.dataset.source
-    if public.resolve() == project.source.resolve():
+    source: Any = project.dataset.source
+    held = getattr(source, "path", source)
+    if isinstance(held, str | Path) and Path(held).resolve() == public.resolve():
         raise ProjectError(
             N_("{path} is the private table of the project, not a public stand-in"),
             hint=N_("name a public or synthetic table; its owner may write --owner"),
