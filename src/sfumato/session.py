@@ -116,8 +116,21 @@ class Session:
         """Begin a question: ``session.query().where(…).group_by(…).select(…)``."""
         return Question(self._desk, Query())
 
-    def ask(self, query: Query) -> Question:
-        """Bind a `Query` that was built elsewhere."""
+    def ask(self, query: Query | Any) -> Question:
+        """Bind a `Query` that was built elsewhere, or an expression of Ibis.
+
+        Args:
+            query: The question, or ``t.filter(…).group_by(…).aggregate(…)`` of Ibis
+                about a table of the dataset's name; the expression is taken apart and
+                never run (``docs/ibis.md``).
+
+        Raises:
+            DeclarationError: An expression holds anything beyond the grammar.
+        """
+        from sfumato.declare.ibis_tree import is_ibis, read_ibis
+
+        if is_ibis(query):
+            query = read_ibis(query, table=self.dataset.name)
         return Question(self._desk, query)
 
     def profile(self) -> Spending:
