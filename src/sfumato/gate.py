@@ -11,15 +11,16 @@ from decimal import Decimal
 from fractions import Fraction
 from itertools import pairwise, product
 from operator import add
-from typing import TypeAlias, assert_never
+from typing import TypeAlias, assert_never, final
 
 import numpy as np
 
 from sfumato import noise
-from sfumato.account import Epsilon, Gaussian, Geometric, KNorm, epsilon_at
+from sfumato.account import Epsilon, Gaussian, Geometric, KNorm, Loss, epsilon_at
 from sfumato.account.loss import decimal_text
 from sfumato.declare.query import Count, Histogram, Proportion, Statistic, Variance
 from sfumato.engine import Exact
+from sfumato.engine.contingency import FINE, Choose, Measure, Rate, Tables, scores
 from sfumato.errors import SfumatoError
 from sfumato.plan import (
     Aggregate,
@@ -41,6 +42,7 @@ from sfumato.plan import (
     SumValues,
     bound,
 )
+from sfumato.plan.contingency import TablePlan, choice_of, noise_of
 from sfumato.post import intervals, points
 from sfumato.release import (
     Claim,
@@ -56,7 +58,7 @@ from sfumato.release import (
 from sfumato.secret import Secret
 from sfumato.words import N_
 
-__all__ = ["compare_for_owner", "rehearse", "release"]
+__all__ = ["Purse", "compare_for_owner", "rehearse", "release"]
 
 Cell: TypeAlias = (
     "tuple[dict[str, str | int | bool], tuple[float, float] | str | int | bool | None]"
@@ -72,6 +74,81 @@ _NAMES: dict[type[Aggregate], str] = {
     Level: "ranges",
 }
 _SMALL = Fraction(2**40)  # above it noise is drawn one by one: no 64-bit limit
+
+
+@final
+class Purse:
+    """What is left of one paid plan of contingency tables: each answer takes its share.
+
+    Formal guarantee: all answers together are ``plan.cost``-DP for the schema's unit and
+    neighbour relation, however tables and shares were picked after earlier answers,
+    because the shares never exceed the cost (fully adaptive composition: Rogers, Roth,
+    Ullman, Vadhan 2016 for pure ε; Feldman, Zrnic 2021 and Whitehouse, Ramdas, Rogers,
+    Wu 2023 for ρ; Koskela, Tobaben, Honkela 2023 for Gaussian noise). What each share
+    buys is said in `sfumato.plan.contingency`.
+
+    Attributes:
+        left: What can still be taken.
+        secure: False once an answer was made under a test seed.
+    """
+
+    __slots__ = ("_unit", "left", "secure")
+
+    def __init__(self, plan: TablePlan, receipt: Receipt) -> None:
+        """Open the purse that a debit has filled.
+
+        Raises:
+            SfumatoError: The receipt does not pay for this very plan.
+        """
+        _check_paid(plan, receipt)
+        self.left: Loss = plan.cost
+        self._unit, self.secure = plan.schema.unit, True
+
+    def measure(self, sealed: Secret[Tables], asked: Measure) -> tuple[list[int], ...]:
+        """Return tables with noise in each cell."""
+        mechanisms = [noise_of(self._take(s), self._unit) for s in asked.shares]
+        tables = sealed.unseal()
+        return tuple(
+            list(map(add, tables[t].tolist(), _noise_vector(m, tables[t].size)))
+            for t, m in zip(asked.tables, mechanisms, strict=True)
+        )
+
+    def choose(self, sealed: Secret[Tables], asked: Choose) -> int:
+        """Return which candidate's prediction is probably the worst."""
+        size = FINE * max(asked.weights)
+        how = choice_of(self._take(asked.share), self._unit, size=size)
+        found = scores(sealed.unseal(), asked)
+        if how.law == "exponential":
+            return noise.exponential(found, how.rate)
+        return noise.permute_and_flip(found, how.rate)
+
+    def rate(self, sealed: Secret[Tables], asked: Rate) -> list[int]:
+        """Return the error of each prediction, in 1024ths of a row, with noise."""
+        count, share = len(asked.tables), self._take(asked.share)
+        mechanism = noise_of(share, self._unit, tables=count, size=FINE)
+        found = scores(sealed.unseal(), asked)
+        return list(map(add, found, _noise_vector(mechanism, count)))
+
+    def _take(self, share: Loss) -> Loss:
+        """Take a share out, or refuse."""
+        if share.units < 1 or not share.fits(self.left):  # type: ignore[arg-type]
+            raise SfumatoError(
+                N_("{share} was to be taken of {left} that is left"),
+                hint=N_("this is a fault of sfumato; please report it"),
+                share=share,
+                left=self.left,
+            )
+        self.left -= share  # type: ignore[operator]
+        self.secure = self.secure and noise.default().secure
+        return share
+
+
+def _check_paid(plan: Plan | TablePlan, receipt: Receipt) -> None:
+    if receipt.cost != str(plan.cost) or receipt.plan != plan.digest:
+        raise SfumatoError(
+            N_("the receipt does not pay for this plan"),
+            hint=N_("release through a session; it debits and releases in one step"),
+        )
 
 
 def release(
@@ -101,11 +178,7 @@ def release(
     Raises:
         SfumatoError: The receipt does not pay for this very plan.
     """
-    if receipt.cost != str(plan.cost) or receipt.plan != plan.digest:
-        raise SfumatoError(
-            N_("the receipt does not pay for this plan"),
-            hint=N_("release through a session; it debits and releases in one step"),
-        )
+    _check_paid(plan, receipt)
     secure = noise.default().secure
     noisy = _add_noise(plan, exact.unseal())
     unit = plan.schema.unit
@@ -193,19 +266,18 @@ def _draw(step: Step, cells: int) -> list[tuple[int, ...]]:
                 noise.box_noise(bounds, mechanism.scale, levels) for _ in range(cells)
             ]
             return list(zip(*drawn, strict=True))
-        case Geometric():
-            if mechanism.scale > _SMALL:
-                one = mechanism.scale
-                return [tuple(noise.discrete_laplace(one) for _ in range(cells))]
-            return [tuple(noise.discrete_laplace(mechanism.scale, cells).tolist())]
-        case Gaussian():
-            return [_draw_gaussian(mechanism, cells)]
+        case Geometric() | Gaussian():
+            return [_noise_vector(mechanism, cells)]
         case _:
             assert_never(mechanism)
 
 
-def _draw_gaussian(mechanism: Gaussian, cells: int) -> tuple[int, ...]:
+def _noise_vector(mechanism: Geometric | Gaussian, cells: int) -> tuple[int, ...]:
     small = mechanism.scale <= _SMALL
+    if isinstance(mechanism, Geometric):
+        if small:
+            return tuple(noise.discrete_laplace(mechanism.scale, cells).tolist())
+        return tuple(noise.discrete_laplace(mechanism.scale) for _ in range(cells))
     if mechanism.law == "discrete":
         if small:
             return tuple(noise.discrete_gaussian(mechanism.variance, cells).tolist())

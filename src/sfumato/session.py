@@ -93,6 +93,11 @@ class Session:
         self._desk = Desk(dataset, engine, self._ledger, whole)
 
     @property
+    def desk(self) -> Desk:
+        """What releases of other kinds than questions are made with."""
+        return self._desk
+
+    @property
     def budget(self) -> Budget:
         """The whole budget of the dataset, as it was given."""
         return self._desk.budget

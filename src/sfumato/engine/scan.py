@@ -146,17 +146,8 @@ class Scan:
 
     def _number(self, name: str, first: int, f: str) -> str:
         """Return the grid number of a clamped double, counted from `first`."""
-        column, dialect = self._plan.schema[name], self._dialect
-        if isinstance(column, Real | Integer):
-            step, half = dialect.constant(column.step), dialect.constant(0.5)
-            # Below it |x / step| < 2^-60, and adding 1/2 gives 1/2. Should it be zero,
-            # the step is so small that no double underflows when divided by it.
-            tiny = dialect.constant(column.step * 2.0**-60)
-            y = dialect.quotient.format(x=f, step=step, tiny=tiny)
-            f = dialect.floor.format(x=f"{y} + {half}")
-        # A declaration keeps grid numbers within ±2^62, so 64 bits hold the difference.
-        q = dialect.to_int64.format(x=f)
-        return f"{q} - {dialect.integer(first)}" if first else q
+        q = self.terms.steps(name, f)
+        return f"{q} - {self._dialect.integer(first)}" if first else q
 
     def _value(self, name: str) -> str:
         """Return something that is null exactly when the cell is missing."""

@@ -87,6 +87,21 @@ class Terms:
         tests = [f"{x} IN ({listed})"] if codes else []
         return x, [*tests, self.dialect.is_nan.format(x=x)]
 
+    def steps(self, name: str, f: str) -> str:
+        """Return the grid number of a clamped double `f`; of a Boolean the double.
+
+        A declaration keeps grid numbers within ±2^62, so that 64 bits hold them.
+        """
+        column, dialect = self.schema[name], self.dialect
+        if isinstance(column, Real | Integer):
+            step, half = dialect.constant(column.step), dialect.constant(0.5)
+            # Below it |x / step| < 2^-60, and adding 1/2 gives 1/2. Should it be zero,
+            # the step is so small that no double underflows when divided by it.
+            tiny = dialect.constant(column.step * 2.0**-60)
+            y = dialect.quotient.format(x=f, step=step, tiny=tiny)
+            f = dialect.floor.format(x=f"{y} + {half}")
+        return dialect.to_int64.format(x=f)
+
     def truth(self, name: str) -> str:
         """Return true, false or, for a missing cell of a Boolean column, null."""
         false, true = self._keys(name)

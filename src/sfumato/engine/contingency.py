@@ -1,0 +1,303 @@
+"""Contingency tables: counted by any engine in grouping sets, sealed before noise.
+
+One statement counts many tables at once::
+
+    SELECT k0, k1, k2, COUNT(*)
+    FROM (SELECT bin of q0 AS k0, …
+          FROM (SELECT grid number of x0 AS q0, … FROM (SELECT clamped cell AS x0, … FROM data)))
+    GROUP BY GROUPING SETS ((k0, k1), (k0, k2), …)
+
+A bin is never null, so the columns that are not null tell which table a row belongs to.
+"""
+
+# ruff: noqa: S608  nothing that a user wrote is in the text, bar quoted constants
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from math import prod
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, final
+
+import numpy as np
+
+from sfumato.declare.schema import Boolean, Category, Integer, Real
+from sfumato.engine.cell import grid_number, key_index, number
+from sfumato.engine.table import log
+from sfumato.engine.terms import Terms
+from sfumato.errors import EngineError
+from sfumato.plan.contingency import Coding, TableQuery
+from sfumato.secret import Secret
+
+if TYPE_CHECKING:
+    from sfumato.engine.dialect import Dialect
+    from sfumato.engine.physical import Layout
+
+__all__ = [
+    "FINE",
+    "Choose",
+    "Counter",
+    "Ints",
+    "Measure",
+    "Rate",
+    "Tables",
+    "count_rows",
+    "count_tables",
+    "scores",
+    "statements",
+]
+
+Ints: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
+Tables: TypeAlias = "tuple[Ints, ...]"
+"""The counts of each table, flat, the last column's bins innermost."""
+
+FINE = 1 << 10
+"""Predicted counts are compared in 1024ths of a row: whole numbers, exactly."""
+_SETS = 64  # tables of one statement: bounds the memory of its rows
+_LONG = 64  # bins of keys that one expression can tell apart in good time
+
+
+class Counter(Protocol):
+    """An engine that runs statements over ``data``."""
+
+    @property
+    def layout(self) -> Layout:
+        """How each declared column is stored."""
+
+    @property
+    def dialect(self) -> Dialect:
+        """The primitives of its statements."""
+
+    def unprotected(self, sql: str) -> list[tuple[object, ...]]:
+        """Return the rows of a statement."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Measure:
+    """A request for noisy tables.
+
+    Attributes:
+        tables: Which of the sealed tables.
+        shares: What each costs; in the budget's currency.
+    """
+
+    tables: tuple[int, ...]
+    shares: tuple[Any, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Choose:
+    """A request to choose the table that a model predicts worst.
+
+    Attributes:
+        tables: The candidates, among the sealed tables.
+        predicted: For each, the predicted counts in 1024ths of a row: public.
+        weights: For each, how much its error counts: positive integers.
+        penalties: For each, what is taken off, in 1024ths times weight: public.
+        share: What the choice costs.
+    """
+
+    tables: tuple[int, ...]
+    predicted: Tables
+    weights: tuple[int, ...]
+    penalties: tuple[int, ...]
+    share: Any
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Rate:
+    """A request for the noisy errors of predictions, all at once.
+
+    Attributes:
+        tables: The candidates, among the sealed tables.
+        predicted: For each, the predicted counts in 1024ths of a row: public.
+        share: What all of them cost together.
+    """
+
+    tables: tuple[int, ...]
+    predicted: Tables
+    share: Any
+
+
+def scores(tables: Tables, asked: Choose | Rate) -> list[int]:
+    """Return for each candidate the error of its prediction, in 1024ths of a row.
+
+    The error is ``sum(|1024 · count - predicted|)``, in integers: one row more in one
+    cell moves it by at most 1024, whatever the prediction (triangle inequality), and
+    exactly so in every candidate's own unit, its weight.
+    """
+    found = [
+        int(np.abs(tables[t] * FINE - p).sum())
+        for t, p in zip(asked.tables, asked.predicted, strict=True)
+    ]
+    if isinstance(asked, Rate):
+        return found
+    return [
+        w * e - p
+        for w, e, p in zip(asked.weights, found, asked.penalties, strict=True)
+    ]
+
+
+def count_tables(engine: Counter, query: TableQuery) -> Secret[Tables]:
+    """Count rows by the bins of each table's columns.
+
+    Raises:
+        EngineError: The engine failed; one fixed text, no cause. The debit stands.
+    """
+    found: Tables | None = None
+    try:
+        found = _count(engine, query)
+    except Exception:  # noqa: BLE001  whatever it was, one text
+        log.debug("the statement failed", exc_info=True)
+    if found is None:  # raised out here, so that it carries no context either
+        raise EngineError
+    return Secret(found)
+
+
+def _count(engine: Counter, query: TableQuery) -> Tables:
+    found = tuple(
+        np.zeros(prod(query.shape(t)), np.int64) for t in range(len(query.sets))
+    )
+    place = {tuple(sorted(s)): t for t, s in enumerate(query.sets)}
+    terms = Terms(query.schema, engine.layout, engine.dialect)
+    for columns, sql in statements(query, terms):
+        for row in engine.unprotected(sql):
+            *cells, rows = row
+            if not columns:
+                _add_key(found, query, terms, place, cells, rows)
+                continue
+            bins = {c: b for c, b in zip(columns, cells, strict=True) if b is not None}
+            table, flat = place[tuple(bins)], 0
+            for c in query.sets[table]:
+                flat = flat * query.codings[c].count + int(str(bins[c]))
+            found[table][flat] += int(str(rows))
+    return found
+
+
+def _add_key(
+    found: Tables,
+    query: TableQuery,
+    terms: Terms,
+    place: dict[tuple[int, ...], int],
+    cells: list[object],
+    rows: object,
+) -> None:
+    """Add the rows of one key of a long list, whose spelling tells its place."""
+    column, raw = cells
+    coding = query.codings[int(str(column))]
+    key = terms.place(coding.column, raw)
+    bin_ = coding.missing if key is None else coding.places[key]
+    found[place[int(str(column)),]][bin_] += int(str(rows))
+
+
+def statements(
+    query: TableQuery, terms: Terms
+) -> Iterator[tuple[tuple[int, ...], str]]:
+    """Iterate over the statements, each with the columns of its rows.
+
+    A long list of keys on its own is counted by the keys themselves, and its rows begin
+    with the number of its column instead; there are no columns then.
+    """
+    count = terms.dialect.count_text.format(x="*")
+    long = [s for s in query.sets if len(s) == 1 and _is_long(query.codings[s[0]])]
+    for (c,) in long:
+        name = query.codings[c].column
+        key = f"CASE WHEN {terms.has_key(name)} THEN {terms.key(name)} END"
+        yield (), f"SELECT {c}, k, {count} FROM (SELECT {key} AS k FROM data) AS keys GROUP BY k"
+    rest = [tuple(sorted(s)) for s in query.sets if s not in long]
+    for start in range(0, len(rest), _SETS):
+        sets = rest[start : start + _SETS]
+        columns = tuple(sorted({c for s in sets for c in s}))
+        cells = [f"{_cell(terms, query.codings[c])} AS x{c}" for c in columns]
+        steps = [f"{_step(terms, query.codings[c], f'x{c}')} AS q{c}" for c in columns]
+        bins = [f"{_bin(terms, query.codings[c], f'q{c}')} AS k{c}" for c in columns]
+        keys = [f"k{c}" for c in columns]
+        groups = ", ".join("(" + ", ".join(f"k{c}" for c in s) + ")" for s in sets)
+        yield (
+            columns,
+            f"SELECT {', '.join(keys)}, {count} FROM (SELECT {', '.join(bins)} FROM "
+            f"(SELECT {', '.join(steps)} FROM (SELECT {', '.join(cells)} FROM data) "
+            f"AS cells) AS steps) AS bins GROUP BY GROUPING SETS ({groups})",
+        )
+
+
+def _is_long(coding: Coding) -> bool:
+    return len(coding.places) > _LONG and coding.count > _LONG
+
+
+def _cell(terms: Terms, coding: Coding) -> str:
+    """Return the clamped number, or the bin of the key, null where it is missing."""
+    if coding.edges:
+        return terms.clamped(coding.column)
+    runs: dict[int, list[int]] = {}
+    for place, bin_ in enumerate(coding.places):
+        runs.setdefault(bin_, []).append(place)
+    # The longest lists of keys come last, so that few cells are compared with them.
+    arms = " ".join(
+        f"WHEN {terms.is_any(coding.column, places)} THEN {bin_}"
+        for bin_, places in sorted(runs.items(), key=lambda run: len(run[1]))
+    )
+    return f"CASE {arms} ELSE {coding.missing} END"
+
+
+def _step(terms: Terms, coding: Coding, cell: str) -> str:
+    """Return the grid number of a clamped number; keys have their bin already."""
+    return terms.steps(coding.column, cell) if coding.edges else cell
+
+
+def _bin(terms: Terms, coding: Coding, q: str) -> str:
+    """Return the bin of a grid number, found by halving; keys have theirs already."""
+    if not coding.edges:
+        return q
+    inner = _halve(terms, coding.edges, q, 0, len(coding.edges) - 1)
+    return f"CASE WHEN {q} IS NULL THEN {coding.missing} ELSE {inner} END"
+
+
+def _halve(terms: Terms, edges: tuple[int, ...], q: str, low: int, high: int) -> str:
+    if low >= high:
+        return str(low)
+    middle = (low + high + 1) // 2
+    left = _halve(terms, edges, q, low, middle - 1)
+    right = _halve(terms, edges, q, middle, high)
+    edge = terms.dialect.integer(edges[middle])
+    return f"CASE WHEN {q} < {edge} THEN {left} ELSE {right} END"
+
+
+def count_rows(rows: Sequence[dict[str, object]], query: TableQuery) -> Secret[Tables]:
+    """Count rows in plain Python: the specification that every engine must agree with.
+
+    Examples:
+        >>> from sfumato.declare.schema import Schema
+        >>> schema = Schema({"Age": Integer(0, 120)})
+        >>> coding = Coding("Age", count=3, missing=2, edges=(0, 65))
+        >>> count_rows([{"Age": 70}], TableQuery(schema, (coding,), ((0,),)))
+        <Secret>
+    """
+    found = tuple(
+        np.zeros(prod(query.shape(t)), np.int64) for t in range(len(query.sets))
+    )
+    for row in rows:
+        bins = [bin_of(row.get(c.column), c, query) for c in query.codings]
+        for table, columns in enumerate(query.sets):
+            flat = 0
+            for c in columns:
+                flat = flat * query.codings[c].count + bins[c]
+            found[table][flat] += 1
+    return Secret(found)
+
+
+def bin_of(cell: object, coding: Coding, query: TableQuery) -> int:
+    """Return the bin of one cell, by the rule of `cell`."""
+    match query.schema[coding.column]:
+        case Real() | Integer() as column:
+            value = number(cell, column.missing)
+            if value is None:
+                return coding.missing
+            q = grid_number(value, column)
+            return max(i for i, edge in enumerate(coding.edges) if i == 0 or edge <= q)
+        case Category() | Boolean() as column:
+            place = key_index(cell, column)
+            return coding.missing if place is None else coding.places[place]

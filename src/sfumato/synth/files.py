@@ -1,0 +1,226 @@
+"""A saved synthesis: one zip of arrays and JSON, read without running anything."""
+
+from __future__ import annotations
+
+import io
+import json
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from sfumato.account import loss_text, read_loss
+from sfumato.declare.schema import Boolean, Category, Column, Integer, Real, Schema
+from sfumato.declare.unit import Rows
+from sfumato.errors import ArgumentError
+from sfumato.plan.contingency import Coding
+from sfumato.release import Claim, Receipt
+from sfumato.release.record import Noise
+from sfumato.release.synthetic import MadeColumn, NoisyTable, SyntheticRelease
+from sfumato.synth.grids import Binning, Grid
+from sfumato.synth.made import Made, Measured
+from sfumato.synth.model import Model, Potentials
+from sfumato.synth.options import read_options
+from sfumato.synth.tree import Tree
+from sfumato.words import N_
+
+if TYPE_CHECKING:
+    from sfumato.synth.synthesis import Synthesis
+
+__all__ = ["load", "save"]
+
+_FORMAT = "sfumato-synthesis-1"
+
+
+def save(synthesis: Synthesis, path: Path) -> None:
+    """Write the file, whole or not at all."""
+    from sfumato.release.files import write
+
+    made = synthesis.made
+    meta = {
+        "format": _FORMAT,
+        "schema": _schema(made.schema),
+        "options": _options(made),
+        "grids": [_grid(b) for b in made.binnings],
+        "measured": [
+            {"axes": m.axes, "fine": m.fine, "share": loss_text(m.share), "counts": m.counts}
+            for m in made.measured
+        ],
+        "secure": made.secure,
+        "total": made.model.total,
+        "cliques": made.model.tree.cliques,
+        "release": synthesis.release.to_dict(),
+    }
+    text = json.dumps(meta, ensure_ascii=False, allow_nan=False).encode()
+    arrays: dict[str, Any] = {"meta": np.frombuffer(text, np.uint8)}
+    for j, table in enumerate(made.model.potentials):
+        arrays[f"p{j}"] = table
+    out = io.BytesIO()
+    np.savez_compressed(out, allow_pickle=False, **arrays)
+    write(path, out.getvalue())
+
+
+def load(path: Path) -> Synthesis:
+    """Read it back."""
+    from sfumato.synth.synthesis import Synthesis
+
+    found: Synthesis | None = None
+    try:
+        with np.load(path, allow_pickle=False) as held:
+            meta = json.loads(held["meta"].tobytes().decode())
+            if meta["format"] == _FORMAT:
+                tables = [held[f"p{j}"] for j in range(len(meta["cliques"]))]
+                made = _made(meta, tables)
+                found = Synthesis(made, _release(meta["release"]))
+    except (OSError, ValueError, KeyError, TypeError, IndexError):
+        found = None
+    if found is None:
+        raise ArgumentError(
+            N_("{path} is no saved synthesis"),
+            hint=N_("save one with Synthesis.save"),
+            path=str(path),
+        )
+    return found
+
+
+def _made(meta: dict[str, Any], tables: list[Any]) -> Made:
+    schema = _read_schema(meta["schema"])
+    options = read_options(_read_options(meta["options"]))
+    binnings = tuple(_read_grid(g, schema) for g in meta["grids"])
+    sizes = [b.coding.count for b in binnings]
+    tree = Tree(sizes, [tuple(c) for c in meta["cliques"]])
+    potentials = Potentials(tree)
+    for axes, table in zip(meta["cliques"], tables, strict=True):
+        potentials.add(tuple(axes), np.asarray(table, np.float64).ravel())
+    measured = tuple(
+        Measured(tuple(m["axes"]), bool(m["fine"]), read_loss(m["share"]), tuple(m["counts"]))
+        for m in meta["measured"]
+    )
+    model = Model(potentials, float(meta["total"]))
+    return Made(schema, options, binnings, model, measured, bool(meta["secure"]))
+
+
+def _schema(schema: Schema) -> dict[str, Any]:
+    return {
+        "columns": [
+            {"name": name, "type": type(c).__name__, **asdict(c)}
+            for name, c in schema.columns
+        ],
+        "neighbours": schema.unit.neighbours,
+        "size": schema.unit.size,
+    }
+
+
+def _read_schema(told: dict[str, Any]) -> Schema:
+    columns = {c["name"]: _read_column(dict(c)) for c in told["columns"]}
+    return Schema(columns, Rows(neighbours=told["neighbours"], size=told["size"]))
+
+
+def _read_column(told: dict[str, Any]) -> Column:
+    kind = told["type"]
+    if kind == "Category":
+        return Category(told["values"])
+    if kind == "Boolean":
+        return Boolean(tuple(told["true"]), tuple(told["false"]))
+    rest = {
+        "missing": tuple(told["missing"]),
+        "complete": told["complete"],
+        "unit": told["unit"],
+    }
+    if kind == "Integer":
+        return Integer(told["lower"], told["upper"], **rest)
+    return Real(told["lower"], told["upper"], step=told["step"], **rest)
+
+
+def _options(made: Made) -> dict[str, Any]:
+    options = made.options
+    return {
+        **{n: getattr(options, n) for n in ("method", "columns", "complete", "cells",
+                                            "bins", "ways", "rounds", "surrogates", "memory")},
+        "forbid": [list(_rule(r).items()) for r in options.forbid],
+        "marginals": options.tables,
+        "weights": [[list(c), w] for c, w in options.weights],
+    }  # fmt: skip
+
+
+def _rule(rule: Any) -> dict[str, Any]:
+    """Write conditions so that JSON keeps apart what they are."""
+    found = {}
+    for name, condition in rule.items():
+        listed = condition if isinstance(condition, list | set | frozenset) else [condition]
+        found[name] = [
+            {"range": list(c)} if isinstance(c, tuple) else {"value": c} for c in listed
+        ]
+    return found
+
+
+def _read_options(told: dict[str, Any]) -> dict[str, Any]:
+    rules = [
+        {
+            name: [tuple(c["range"]) if "range" in c else c["value"] for c in conditions]
+            for name, conditions in rule
+        }
+        for rule in told["forbid"]
+    ]
+    complete = True if list(told["complete"]) == ["*"] else told["complete"]
+    weights = {tuple(c): w for c, w in told["weights"]}
+    return {**told, "forbid": rules, "weights": weights, "complete": complete}
+
+
+def _grid(binning: Binning) -> dict[str, Any]:
+    return {
+        "fine": asdict(binning.grid.coding),
+        "complete": binning.grid.complete,
+        "marks": binning.grid.marks,
+        "places": binning.places,
+        "coding": asdict(binning.coding),
+        "counts": binning.counts,
+        "deviation": binning.deviation,
+    }
+
+
+def _read_grid(told: dict[str, Any], schema: Schema) -> Binning:
+    fine = _read_coding(told["fine"])
+    grid = Grid(schema[fine.column], fine, bool(told["complete"]), tuple(told["marks"]))
+    return Binning(
+        grid,
+        tuple(told["places"]),
+        _read_coding(told["coding"]),
+        tuple(map(float, told["counts"])),
+        float(told["deviation"]),
+    )
+
+
+def _read_coding(told: dict[str, Any]) -> Coding:
+    return Coding(
+        told["column"],
+        int(told["count"]),
+        int(told["missing"]),
+        tuple(told["edges"]),
+        tuple(told["places"]),
+    )
+
+
+def _release(told: dict[str, Any]) -> SyntheticRelease:
+    claim = dict(told["claim"])
+    claim["receipt"] = Receipt(**claim["receipt"])
+    return SyntheticRelease(
+        title=told["title"],
+        method=told["method"],
+        claim=Claim(**claim),
+        columns=tuple(
+            MadeColumn(**{**c, "labels": tuple(c["labels"])}) for c in told["columns"]
+        ),
+        tables=tuple(
+            NoisyTable(
+                columns=tuple(t["columns"]),
+                shape=tuple(t["shape"]),
+                fine=t["fine"],
+                noise=Noise(**t["noise"]),
+                counts=tuple(t["counts"]),
+            )
+            for t in told["tables"]
+        ),
+        total=float(told["total"]),
+    )

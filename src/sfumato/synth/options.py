@@ -1,0 +1,162 @@
+"""What a user asks of a synthetic table; checked once, before anything is read."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal, TypeAlias, final
+
+from sfumato.amount import exact
+from sfumato.declare.schema import Schema
+from sfumato.errors import DeclarationError
+from sfumato.synth.rules import Rule
+from sfumato.words import N_
+
+__all__ = ["Method", "Options", "read_options"]
+
+Method: TypeAlias = Literal["adaptive", "oneshot", "independent"]
+_METHODS = ("adaptive", "oneshot", "independent")
+_MOST_WAYS = 3
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Options:
+    """Settings of a synthesizer; public.
+
+    Attributes:
+        method: How tables are chosen.
+        columns: The columns to make; empty for all that are declared.
+        complete: Columns that never lack a value; empty for none, ``("*",)`` for all.
+        cells: The most fine cells of a number column.
+        bins: About how many bins a number column is merged into.
+        forbid: Combinations of values that cannot be.
+        tables: Tables that are measured in any case.
+        weights: How much the error of a column, or of a table, counts.
+        ways: Tables of up to that many columns are chosen.
+        rounds: Rounds of the adaptive method; none for a public rule.
+        surrogates: Columns of new, meaningless names for the rows.
+        memory: The most megabytes that fitting may need.
+    """
+
+    method: Method
+    columns: tuple[str, ...]
+    complete: tuple[str, ...]
+    cells: int
+    bins: int
+    forbid: tuple[Rule, ...]
+    tables: tuple[tuple[str, ...], ...]
+    weights: tuple[tuple[tuple[str, ...], float], ...]
+    ways: int
+    rounds: int | None
+    surrogates: tuple[str, ...]
+    memory: int
+
+    def names(self, schema: Schema) -> tuple[str, ...]:
+        """Return the columns to make, in the order of the schema.
+
+        Raises:
+            DeclarationError: A column is not declared.
+        """
+        for name in (
+            *self.columns,
+            *(c for c in self.complete if c != "*"),
+            *(c for t in self.tables for c in t),
+            *(c for t, _ in self.weights for c in t),
+            *(c for rule in self.forbid for c in rule),
+        ):
+            _ = schema[name]
+        return tuple(n for n in schema if not self.columns or n in self.columns)
+
+    def whole(self, schema: Schema) -> tuple[str, ...]:
+        """Return the columns that never lack a value."""
+        return tuple(schema) if "*" in self.complete else self.complete
+
+    @property
+    def settings(self) -> tuple[tuple[str, str], ...]:
+        """All of it in words: what the receipt's digest covers."""
+        return tuple((name, repr(getattr(self, name))) for name in self.__slots__)
+
+
+def read_options(given: Mapping[str, Any]) -> Options:
+    """Check settings; see `sfumato.synth.Synthesizer` for what they mean.
+
+    Raises:
+        DeclarationError: A setting cannot be used.
+    """
+    method = given["method"]
+    if method not in _METHODS:
+        raise DeclarationError(
+            N_("unknown method {method} of making a table"),
+            hint=N_('write "adaptive", "oneshot" or "independent"'),
+            method=repr(method)[:60],
+        )
+    tables = tuple(_names("marginals", t) for t in given["marginals"])
+    if any(not 1 <= len(set(t)) == len(t) <= 4 for t in tables):  # noqa: PLR2004  more is no table to measure
+        raise DeclarationError(
+            N_("a table to be measured has 1 to 4 different columns"),
+            hint=N_('write marginals=[("Age", "Outcome")]'),
+        )
+    return Options(
+        method=method,
+        columns=_names("columns", given["columns"] or ()),
+        complete=("*",) if given["complete"] is True else _names("complete", given["complete"] or ()),
+        cells=_whole("cells", given["cells"], 2, 1024),
+        bins=_whole("bins", given["bins"], 2, 256),
+        forbid=tuple(_rule(r) for r in given["forbid"]),
+        tables=tables,
+        weights=tuple(_weights(given["weights"] or {})),
+        ways=_whole("ways", given["ways"], 2, _MOST_WAYS),
+        rounds=None if given["rounds"] is None else _whole("rounds", given["rounds"], 1, 1000),
+        surrogates=_names("surrogates", given["surrogates"] or ()),
+        memory=_whole("memory", given["memory"], 50, 1_000_000),
+    )
+
+
+def _names(setting: str, value: Any) -> tuple[str, ...]:
+    listed = (value,) if isinstance(value, str) else tuple(value)
+    if all(isinstance(n, str) for n in listed):
+        return listed
+    raise DeclarationError(
+        N_("{setting} takes names of columns, got {value}"),
+        hint=N_('write {setting}=["Age", "Outcome"]'),
+        setting=setting,
+        value=repr(value)[:60],
+    )
+
+
+def _whole(setting: str, value: Any, low: int, high: int) -> int:
+    if isinstance(value, int) and not isinstance(value, bool) and low <= value <= high:
+        return value
+    raise DeclarationError(
+        N_("{setting} must be a whole number from {low} to {high}, got {value}"),
+        hint=N_("leave it out for the usual value"),
+        setting=setting,
+        low=low,
+        high=high,
+        value=repr(value)[:60],
+    )
+
+
+def _rule(rule: Any) -> Rule:
+    if isinstance(rule, Mapping) and rule and all(isinstance(n, str) for n in rule):
+        return dict(rule)
+    raise DeclarationError(
+        N_("a forbidden combination names columns with their values, got {value}"),
+        hint=N_('write forbid=[{{"Sex": "M", "Pregnant": True}}]'),
+        value=repr(rule)[:60],
+    )
+
+
+def _weights(given: Mapping[Any, Any]) -> Sequence[tuple[tuple[str, ...], float]]:
+    found = []
+    for names, value in given.items():
+        number = exact(value)
+        if number is None or number <= 0:
+            raise DeclarationError(
+                N_("weight {value} is not a number above 0"),
+                hint=N_('write weights={{"Outcome": 3}} or {{("Age", "Outcome"): 3}}'),
+                value=repr(value)[:60],
+            )
+        found.append((_names("weights", names), float(number)))
+    return found

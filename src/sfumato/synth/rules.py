@@ -1,0 +1,143 @@
+"""Combinations of values that cannot be: declared, public, and never sampled."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from math import prod
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema, token
+from sfumato.engine.cell import grid_number
+from sfumato.errors import DeclarationError, nearest
+from sfumato.synth.grids import Binning, Grid
+from sfumato.synth.model import Array
+from sfumato.synth.tree import Axes
+from sfumato.words import N_
+
+__all__ = ["Condition", "Rule", "cuts_of", "marked", "masks", "selected"]
+
+Condition: TypeAlias = Any
+"""A value, a list of values, none for missing, or for numbers a pair (low, high)."""
+Rule: TypeAlias = "Mapping[str, Condition]"
+"""A forbidden combination: all conditions at once never hold."""
+_MOST = 1_000_000  # cells of a rule
+
+
+def cuts_of(schema: Schema, rules: Sequence[Rule]) -> dict[str, list[int]]:
+    """Return the grid numbers at which the ranges of rules begin and end."""
+    found: dict[str, list[int]] = {}
+    for rule in rules:
+        for name, condition in rule.items():
+            declared = schema[name]
+            if isinstance(declared, Real | Integer):
+                for low, high in _ranges(name, declared, condition):
+                    found.setdefault(name, []).extend((low, high + 1))
+    return found
+
+
+def selected(grid: Grid, condition: Condition) -> Array:
+    """Return a truth value per fine cell: whether it meets the condition.
+
+    Raises:
+        DeclarationError: The condition does not fit the column.
+    """
+    declared, coding = grid.declared, grid.coding
+    chosen = np.zeros(coding.count, bool)
+    listed = condition if isinstance(condition, list | set | frozenset) else [condition]
+    if None in listed and not grid.complete:
+        chosen[coding.missing] = True
+    if isinstance(declared, Real | Integer):
+        ends = [*coding.edges[1:], declared.last + 1]
+        for low, high in _ranges(grid.name, declared, condition):
+            for i, (start, end) in enumerate(zip(coding.edges, ends, strict=True)):
+                chosen[i] |= start <= high and low < end
+        return chosen
+    for value in listed:
+        if value is not None:
+            chosen[_key(grid.name, declared, value)] = True
+    return chosen
+
+
+def _key(name: str, declared: Category | Boolean, value: object) -> int:
+    if isinstance(declared, Boolean):
+        if isinstance(value, bool):
+            return int(value)
+    elif token(value) in declared.tokens and not isinstance(value, bool):
+        return declared.tokens.index(str(token(value)))
+    raise DeclarationError(
+        N_("{value} is no declared key of {name}"),
+        hint=N_("name a key, such as {example}"),
+        value=repr(value)[:60],
+        name=repr(name),
+        example=nearest(str(value), map(str, declared.values)),
+    )
+
+
+def _ranges(
+    name: str, declared: Real | Integer, condition: Condition
+) -> list[tuple[int, int]]:
+    listed = condition if isinstance(condition, list | set | frozenset) else [condition]
+    found = []
+    for one in listed:
+        if one is None:
+            continue
+        low, high = one if isinstance(one, tuple) and len(one) == 2 else (one, one)  # noqa: PLR2004
+        if not all(isinstance(x, int | float) and x == x for x in (low, high)) or low > high:  # noqa: PLR0124
+            raise DeclarationError(
+                N_("{value} is no range of column {name}"),
+                hint=N_("write a number, or a pair (low, high); None stands for missing"),
+                value=repr(one)[:60],
+                name=repr(name),
+            )
+        if high < declared.lower or low > declared.upper:
+            continue
+        found.append((grid_number(float(low), declared), grid_number(float(high), declared)))
+    return found
+
+
+def marked(all_grids: Sequence[Grid], rules: Sequence[Rule]) -> tuple[Grid, ...]:
+    """Return the grids with marks, so that no bin lies on both sides of a rule.
+
+    Raises:
+        DeclarationError: A rule names an unknown column, or is too large.
+    """
+    found = list(all_grids)
+    known = [g.name for g in all_grids]
+    for rule in rules:
+        for name, condition in rule.items():
+            if name not in known:
+                raise DeclarationError(
+                    N_("a forbidden combination names column {name}, which is not made"),
+                    hint=N_("name one of {names}"),
+                    name=repr(name),
+                    names=", ".join(map(repr, known)),
+                )
+            i = known.index(name)
+            inside = selected(found[i], condition)
+            pairs = [(m, bool(x)) for m, x in zip(found[i].marks, inside, strict=True)]
+            names = {p: k for k, p in enumerate(sorted(set(pairs)))}
+            found[i] = replace(found[i], marks=tuple(names[p] for p in pairs))
+    return tuple(found)
+
+
+def masks(
+    binnings: Sequence[Binning], rules: Sequence[Rule]
+) -> list[tuple[Axes, Array]]:
+    """Return each rule as log-weights of a table: -inf where it forbids."""
+    known = [b.grid.name for b in binnings]
+    found = []
+    for rule in rules:
+        axes = tuple(sorted(known.index(name) for name in rule))
+        inside: Array = np.ones((), bool)
+        for i in axes:
+            bins = np.zeros(binnings[i].coding.count, bool)
+            fine = selected(binnings[i].grid, rule[known[i]])
+            bins[np.asarray(binnings[i].places)[fine]] = True
+            inside = np.multiply.outer(inside, bins)
+        found.append((axes, np.where(inside, -np.inf, 0.0).ravel()))
+    return found
+
+

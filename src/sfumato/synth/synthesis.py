@@ -1,0 +1,224 @@
+"""A synthetic table that was made: rows, record, answers of its model, and its file."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from sfumato.account import Budget, Gaussian, epsilon_at, told_delta
+from sfumato.declare.schema import Boolean, Category, Integer, Real
+from sfumato.errors import ArgumentError, DeclarationError
+from sfumato.noise import FixedStream, default
+from sfumato.plan.contingency import TablePlan, noise_of
+from sfumato.release import Claim, Receipt
+from sfumato.release.record import Noise
+from sfumato.release.synthetic import MadeColumn, NoisyTable, SyntheticRelease
+from sfumato.synth.draw import draw_bins
+from sfumato.synth.grids import Binning
+from sfumato.synth.made import Made, Measured
+from sfumato.synth.rules import Condition, selected
+from sfumato.synth.table import SyntheticTable, surrogate
+from sfumato.synth.values import decode
+from sfumato.words import N_
+
+__all__ = ["Synthesis"]
+
+_MOST_ROWS = 100_000_000
+
+
+@final
+class Synthesis:
+    """The model of a synthetic table and its record. Public: nothing private is inside.
+
+    Attributes:
+        release: What was measured, at which cost, under which claim.
+    """
+
+    __slots__ = ("made", "release")
+
+    def __init__(self, made: Made, release: SyntheticRelease) -> None:
+        """Keep both; made by `Synthesizer.fit` and `load`."""
+        self.made, self.release = made, release
+
+    @classmethod
+    def of(
+        cls, made: Made, plan: TablePlan, receipt: Receipt, budget: Budget, *, title: str
+    ) -> Synthesis:
+        """Write the record of what was made."""
+        claim = _claim(plan, receipt, told_delta(budget), private=made.secure)
+        record = SyntheticRelease(
+            title=title,
+            method=made.options.method,
+            claim=claim,
+            columns=tuple(map(_column, made.binnings)),
+            tables=tuple(_table(made, m) for m in made.measured),
+            total=made.model.total,
+        )
+        return cls(made, record)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The columns, surrogates first."""
+        return (*self.made.options.surrogates, *(b.grid.name for b in self.made.binnings))
+
+    def sample(
+        self,
+        rows: int | None = None,
+        *,
+        where: Mapping[str, Condition] | None = None,
+        seed: int | None = None,
+    ) -> SyntheticTable:
+        """Draw rows; as often as you like, it costs nothing.
+
+        Args:
+            rows: How many; default the estimated number of rows of the private table.
+            where: Only rows that meet these conditions: ``{"Outcome": 1}``; a value, a
+                list of values, none for missing, or for numbers a pair (low, high),
+                read to the nearest cell of the grid.
+            seed: Draw the same rows again. This is no test seed: what was measured
+                stays private whatever the rows are drawn with.
+
+        Raises:
+            ArgumentError: The number of rows is out of range.
+            DeclarationError: A condition does not fit, or the model holds no such rows.
+        """
+        count = round(self.made.model.total) if rows is None else rows
+        if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= _MOST_ROWS:
+            raise ArgumentError(
+                N_("the number of rows must be a whole number, got {value}"),
+                hint=N_("write sample(1000)"),
+                value=repr(rows)[:60],
+            )
+        stream = default() if seed is None else FixedStream(seed)
+        model, binnings = self.made.model, list(self.made.binnings)
+        if where:
+            evidence = [self._evidence(binnings, *item) for item in where.items()]
+            model = model.given(evidence)
+        bins = draw_bins(model, count, stream)
+        columns = [surrogate(name, count) for name in self.made.options.surrogates]
+        columns += [decode(b, x, stream) for b, x in zip(binnings, bins, strict=True)]
+        return SyntheticTable(tuple(columns), self.release.claim)
+
+    def marginal(self, *columns: str) -> np.ndarray[Any, Any]:
+        """Return the model's shares over the bins of these columns: no sampling noise.
+
+        Raises:
+            DeclarationError: A column is not made.
+        """
+        places = [self._place(c) for c in columns]
+        axes = tuple(sorted(set(places)))
+        found = self.made.model.marginal(axes)
+        return np.transpose(found, [axes.index(p) for p in places])
+
+    def save(self, path: str | Path) -> None:
+        """Write the model and its record to one file, without pickle."""
+        from sfumato.synth.files import save
+
+        save(self, Path(path))
+
+    @classmethod
+    def load(cls, path: str | Path) -> Synthesis:
+        """Read what `save` wrote.
+
+        Raises:
+            ArgumentError: The file is no saved synthesis.
+        """
+        from sfumato.synth.files import load
+
+        return load(Path(path))
+
+    def _place(self, column: str) -> int:
+        names = [b.grid.name for b in self.made.binnings]
+        _ = self.made.schema[column]
+        if column not in names:
+            raise DeclarationError(
+                N_("column {name} is not made"),
+                hint=N_("it has {names}"),
+                name=repr(column),
+                names=", ".join(map(repr, names)),
+            )
+        return names.index(column)
+
+    def _evidence(
+        self, binnings: list[Binning], column: str, condition: Condition
+    ) -> tuple[int, Any]:
+        """Return the bins that meet a condition; partly met bins keep those cells only."""
+        place = self._place(column)
+        chosen = selected(binnings[place].grid, condition)
+        binnings[place] = binnings[place].restricted(chosen)
+        bins = np.zeros(binnings[place].coding.count, bool)
+        bins[np.asarray(binnings[place].places)[chosen]] = True
+        return place, bins
+
+    def __repr__(self) -> str:
+        """Say what was made and what is promised."""
+        return f"<Synthesis: {self.release}>"
+
+
+def _claim(plan: TablePlan, receipt: Receipt, delta: str, *, private: bool) -> Claim:
+    implied = epsilon_at(plan.cost, delta)
+    return Claim(
+        measure=plan.measure,
+        loss=str(plan.cost),
+        epsilon=None if implied is None else str(implied),
+        delta="0" if plan.measure == "epsilon" else format(Decimal(delta), "f"),
+        unit="row",
+        neighbours=plan.schema.unit.neighbours,
+        size=plan.schema.unit.size,
+        receipt=receipt,
+        private=private,
+    )
+
+
+def _table(made: Made, measured: Measured) -> NoisyTable:
+    mechanism = noise_of(measured.share, made.schema.unit)
+    law = "geometric"
+    scale = str(mechanism.scale)
+    if isinstance(mechanism, Gaussian):
+        law = "gaussian" if mechanism.law == "whole" else "discrete_gaussian"
+        scale = f"{float(mechanism.scale):.12g}"
+    held = [made.binnings[x] for x in measured.axes]
+    codings = [b.grid.coding if measured.fine else b.coding for b in held]
+    return NoisyTable(
+        columns=tuple(b.grid.name for b in held),
+        shape=tuple(c.count for c in codings),
+        fine=measured.fine,
+        noise=Noise(law, scale, 1.0, str(measured.share)),
+        counts=measured.counts,
+    )
+
+
+def _column(binning: Binning) -> MadeColumn:
+    grid = binning.grid
+    return MadeColumn(
+        name=grid.name,
+        kind=type(grid.declared).__name__.lower(),
+        cells=grid.coding.count,
+        bins=binning.coding.count,
+        labels=tuple(labels(binning)),
+    )
+
+
+def labels(binning: Binning) -> list[str]:
+    """Return the bins of a column in words."""
+    grid, coding = binning.grid, binning.coding
+    match grid.declared:
+        case Real() | Integer() as column:
+            ends = [*coding.edges[1:], column.last + 1]
+            found = [
+                f"{e * column.step:g}–{(f - 1) * column.step:g}" if f - e > 1 else f"{e * column.step:g}"
+                for e, f in zip(coding.edges, ends, strict=True)
+            ]
+        case Category() | Boolean() as column:
+            keys: dict[int, list[str]] = {}
+            for value, bin_ in zip(column.values, coding.places, strict=True):
+                keys.setdefault(bin_, []).append(str(value))
+            found = [
+                names[0] if len(names) == 1 else f"{names[0]}, … ({len(names)})"
+                for _, names in sorted(keys.items())
+            ]
+    return found if grid.complete else [*found, "–"]

@@ -1,0 +1,320 @@
+"""The front door: from a private table to a synthetic one, within its budget."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import suppress
+from dataclasses import dataclass
+from math import prod
+from pathlib import Path
+from typing import Any, final
+
+import numpy as np
+
+from sfumato.account import Budget, Loss, loss_of, loss_text
+from sfumato.amount import Amount
+from sfumato.declare.dataset import Dataset
+from sfumato.errors import DeclarationError
+from sfumato.plan.contingency import TablePlan, choice_of, noise_of
+from sfumato.question import Desk
+from sfumato.session import Session
+from sfumato.synth.expect import ExpectedTable, expected_tables, predicted_megabytes
+from sfumato.synth.grids import Grid, grids, merge
+from sfumato.synth.model import Model, Potentials
+from sfumato.synth.options import Method, Options, read_options
+from sfumato.synth.rules import Rule, cuts_of, marked, masks
+from sfumato.synth.run import MOST_KEYS, Layout, make
+from sfumato.synth.synthesis import Synthesis
+from sfumato.synth.tree import Tree
+from sfumato.words import N_
+
+__all__ = ["SynthesisPlan", "Synthesizer"]
+
+_ROOM = 200_000
+_FEWEST_ROOM = 1_000
+_QUIET: Callable[[int, int], None] = lambda done, rounds: None  # noqa: ARG005, E731
+
+
+@final
+class Synthesizer:
+    """Makes synthetic tables with differential privacy.
+
+    Columns are counted on public cells; tables of two (or three) columns are chosen
+    privately and measured with exact integer noise; a distribution of largest entropy is
+    fitted to the noisy counts, and rows are drawn from it. The rows are post-processing:
+    any number of them costs nothing more.
+
+    Formal guarantee: the release is ``cost``-DP for the schema's unit and neighbour
+    relation (`docs/synthetic.md`, `docs/proofs/synthetic.md`).
+
+    Args:
+        method: ``"adaptive"`` (each round measures what the model predicts worst; best
+            up to some 30 columns), ``"oneshot"`` (all tables are rated once, the best
+            set is measured once; for wide tables), ``"independent"`` (single columns
+            only).
+        columns: Which declared columns to make; default all. What is not declared,
+            such as names and numbers of patients, is never made.
+        complete: Columns that never lack a value in the output, or True for all; a
+            missing cell counts as the first key or the middle of the bounds.
+        cells: The most cells of the public grid on which a number column is counted.
+        bins: About how many bins those cells are merged into, by noisy counts.
+        forbid: Combinations that cannot be, and never appear: ``{"Sex": "M",
+            "Pregnant": True}``; a value may be a list of values, none for missing, or
+            for numbers a pair (low, high).
+        marginals: Tables that are measured in any case: ``[("Age", "Outcome")]``.
+        weights: How much the error of a column or of a table counts:
+            ``{"Outcome": 3}``.
+        ways: Choose among tables of up to 2 or 3 columns.
+        rounds: Rounds of the adaptive method, or tables that `oneshot` chooses under
+            pure ε; default by a public rule.
+        surrogates: Columns of new row names, put first; they carry no information.
+        memory: The most megabytes that fitting may need.
+
+    Raises:
+        DeclarationError: A setting cannot be used. Nothing was spent.
+
+    Examples:
+        >>> import sfumato as sf
+        >>> schema = sf.Schema({"ill": sf.Boolean(), "smokes": sf.Boolean()})
+        >>> rows = [{"ill": i % 3 == 0, "smokes": i % 3 == 0} for i in range(3000)]
+        >>> table = sf.Dataset(rows, schema=schema, name="doc")
+        >>> made = Synthesizer(complete=True).fit(table, budget=sf.Epsilon("1"))
+        >>> made.sample(6).names
+        ('ill', 'smokes')
+        >>> 2900 < made.release.total < 3100  # fails once in 10^8 runs
+        True
+    """
+
+    def __init__(
+        self,
+        method: Method = "adaptive",
+        *,
+        columns: Sequence[str] | None = None,
+        complete: Sequence[str] | bool = (),
+        cells: int = 32,
+        bins: int = 10,
+        forbid: Sequence[Rule] = (),
+        marginals: Sequence[Sequence[str]] = (),
+        weights: Mapping[Any, Amount] | None = None,
+        ways: int = 2,
+        rounds: int | None = None,
+        surrogates: Sequence[str] = (),
+        memory: int = 500,
+    ) -> None:
+        """Check the settings; reads nothing."""
+        given = {k: v for k, v in locals().items() if k != "self"}
+        self.options: Options = read_options(given)
+
+    def plan(
+        self,
+        source: Session | Dataset,
+        epsilon: Amount | Loss | None = None,
+        *,
+        rho: Amount | None = None,
+        budget: Budget | Amount | None = None,
+        ledger: str | Path | None = None,
+        title: str = "",
+    ) -> SynthesisPlan:
+        """Return what `fit` would do, its cost and expected errors; reads no rows.
+
+        Args:
+            source: A session, whose budget pays; or a dataset, with `budget`.
+            epsilon: What to spend; default, with a dataset, the whole budget.
+            rho: What to spend under a budget in ρ.
+            budget: The budget of a dataset; see `sfumato.Session`.
+            ledger: Where it is kept; see `sfumato.Session`.
+            title: Title of the release.
+
+        Raises:
+            DeclarationError: The settings do not fit the schema or the budget, or
+                fitting would need more than `memory`. Nothing was spent.
+        """
+        session, whole = _session(source, budget, ledger)
+        desk = session.desk
+        if epsilon is None and rho is None and whole:
+            loss = desk.budget.cap
+        else:
+            loss = loss_of(desk.budget, epsilon, rho)
+        layout = _layout(desk, self.options, loss)
+        return SynthesisPlan(desk, layout, title or desk.dataset.name)
+
+    def fit(
+        self,
+        source: Session | Dataset,
+        epsilon: Amount | Loss | None = None,
+        *,
+        rho: Amount | None = None,
+        budget: Budget | Amount | None = None,
+        ledger: str | Path | None = None,
+        title: str = "",
+        progress: Callable[[int, int], None] = _QUIET,
+    ) -> Synthesis:
+        """Spend, measure and fit; see `plan` for the arguments.
+
+        Args:
+            progress: Is told ``(rounds done, rounds)`` along the way.
+
+        Raises:
+            DeclarationError: The settings do not fit. Nothing was spent.
+            BudgetExceededError: The ledger refused. Nothing was spent.
+            LedgerError: The ledger cannot be used. Nothing was spent.
+            EngineError: The engine failed. The debit stands.
+        """
+        return self.plan(
+            source, epsilon, rho=rho, budget=budget, ledger=ledger, title=title
+        ).fit(progress)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class SynthesisPlan:
+    """A synthetic table before it is paid for.
+
+    Attributes:
+        layout: All that was decided.
+        title: Title of the release.
+    """
+
+    _desk: Desk
+    layout: Layout
+    title: str
+
+    @property
+    def cost(self) -> Loss:
+        """What `fit` will debit."""
+        return self.layout.plan.cost
+
+    @property
+    def megabytes(self) -> int:
+        """A bound on what fitting needs beyond the program itself."""
+        return predicted_megabytes(self.layout)
+
+    def expected(self, *, rows: int = 1000) -> tuple[ExpectedTable, ...]:
+        """Return the error that noise alone will make in each table; reads no data.
+
+        Args:
+            rows: A public guess of the number of rows.
+        """
+        return expected_tables(self.layout, rows=rows)
+
+    def warnings(self, *, rows: int = 1000) -> tuple[str, ...]:
+        """Say, in English, what cannot be trusted at this cost and number of rows."""
+        single = [e for e in self.expected(rows=rows) if len(e.columns) == 1]
+        poor = [e for e in single if e.error > 0.3]  # noqa: PLR2004  a third is wrong
+        if 2 * len(poor) <= len(single):
+            return ()
+        return (
+            f"{len(poor)} of {len(single)} columns will be mostly noise at {rows} rows: "
+            "spend more, make fewer columns, or declare fewer cells",
+        )
+
+    def fit(self, progress: Callable[[int, int], None] = _QUIET) -> Synthesis:
+        """Debit, then measure and fit; see `Synthesizer.fit`."""
+        desk, plan = self._desk, self.layout.plan
+        paid = desk.ledger.debit(
+            plan.cost,
+            plan=plan.digest,
+            descriptor=json.dumps(plan.descriptor, sort_keys=True),
+        )
+        made = make(self.layout, desk.engine, paid, progress)  # type: ignore[arg-type]
+        return Synthesis.of(made, plan, paid, desk.budget, title=self.title)
+
+    def __str__(self) -> str:
+        """Show cost, memory and expected errors."""
+        lines = [f"{self.title}: {loss_text(self.cost)}, at most {self.megabytes} MB"]
+        lines += [f"  {e}" for e in self.expected()]
+        return "\n".join(lines + list(self.warnings()))
+
+
+def _session(
+    source: Any, budget: Any, ledger: str | Path | None
+) -> tuple[Session, bool]:
+    if isinstance(source, Session):
+        if budget is not None or ledger is not None:
+            raise DeclarationError(
+                N_("a session has its budget and its ledger already"),
+                hint=N_("leave budget and ledger out, or give the dataset itself"),
+            )
+        return source, False
+    if isinstance(source, Dataset) and budget is not None:
+        return Session(source, budget, ledger=ledger), True
+    raise DeclarationError(
+        N_("a synthetic table needs a session, or a dataset with its budget"),
+        hint=N_('write fit(session, epsilon="1"), or fit(dataset, budget=…)'),
+    )
+
+
+def _layout(desk: Desk, options: Options, loss: Loss) -> Layout:
+    schema = desk.dataset.schema
+    names = options.names(schema)
+    for name in options.surrogates:
+        if name in names:
+            raise DeclarationError(
+                N_("column {name} is declared and a surrogate as well"),
+                hint=N_("leave it out of columns, or give the surrogate another name"),
+                name=repr(name),
+            )
+    if options.method == "adaptive":
+        choice_of(loss, schema.unit, size=1)  # a budget that cannot pay for choices
+    fine = grids(
+        schema,
+        names,
+        complete=options.whole(schema),
+        cells=options.cells,
+        cuts=cuts_of(schema, options.forbid),
+    )
+    fine = marked(fine, options.forbid)
+    noise_of(loss, schema.unit)
+    plan = TablePlan(desk.dataset.name, schema, options.settings, loss)
+    layout = Layout(plan, options, fine, _ROOM)
+    _check_rules(fine, options)
+    needed = predicted_megabytes(layout)
+    if needed > options.memory:
+        raise DeclarationError(
+            N_("fitting {count} columns may need {needed} MB, above the {memory} allowed"),
+            hint=N_(
+                "make fewer columns, declare fewer cells, use method=\"independent\", or "
+                "allow more: memory={needed}"
+            ),
+            count=len(names),
+            needed=needed,
+            memory=options.memory,
+        )
+    _smallest(plan, len(fine))
+    return layout
+
+
+def _check_rules(fine: Sequence[Grid], options: Options) -> None:
+    """Refuse rules that leave nothing, or that tie too many cells together."""
+    if not options.forbid:
+        return
+    coarse = [
+        merge(g, np.zeros(g.coding.count), 1.0, 1.0, bins=1, most=MOST_KEYS) for g in fine
+    ]
+    base = masks(coarse, options.forbid)
+    tree = Tree([b.coding.count for b in coarse], [a for a, _ in base])
+    held = max(prod(fine[x].coding.count for x in c) for c in tree.cliques)
+    if held > _ROOM * 5:
+        raise DeclarationError(
+            N_("the forbidden combinations tie together {cells} cells, too many"),
+            hint=N_("use combinations of fewer columns, or declare fewer cells"),
+            cells=held,
+        )
+    potentials = Potentials(tree)
+    for axes, weights in base:
+        potentials.add(axes, weights)
+    Model(potentials, 1.0)
+
+
+def _smallest(plan: TablePlan, columns: int) -> None:
+    """Refuse a loss that cannot be split among the columns and rounds."""
+    with suppress(ValueError):
+        plan.cost.split([1] * (columns + 4000))
+        return
+    raise DeclarationError(
+        N_("{loss} is too little to be shared by {columns} columns"),
+        hint=N_("spend more, or make fewer columns"),
+        loss=plan.cost,
+        columns=columns,
+    )

@@ -1,0 +1,96 @@
+"""From bins back to values of the declared types, within the declared bounds."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, TypeAlias, final
+
+import numpy as np
+
+from sfumato.declare.schema import Boolean, Category, Integer, Real
+from sfumato.noise import Stream
+from sfumato.synth.draw import Bins, uniforms
+from sfumato.synth.grids import Binning
+
+__all__ = ["Values", "decode"]
+
+Any_: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
+_EVEN = 0.3  # share of a bin that is spread evenly over its cells
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Values:
+    """The values of one synthetic column.
+
+    Attributes:
+        name: The column.
+        cells: Its values; whatever stands where one is missing means nothing.
+        missing: True where there is no value.
+    """
+
+    name: str
+    cells: Any_
+    missing: Any_
+
+    def to_list(self) -> list[Any]:
+        """Return Python values, none where missing."""
+        held = self.cells.tolist()
+        return [None if gone else v for v, gone in zip(held, self.missing, strict=True)]
+
+
+def decode(binning: Binning, bins: Bins, stream: Stream) -> Values:
+    """Return a value for each bin: a fine cell by its noisy count, then a grid number."""
+    grid = binning.grid
+    cells = _cells(binning, bins, stream)
+    gone = np.zeros(len(cells), bool)
+    if not grid.complete:
+        gone = cells == grid.coding.missing
+    match grid.declared:
+        case Real() | Integer() as column:
+            edges = np.array([*grid.coding.edges, column.last + 1, column.last + 1])
+            low, width = edges[cells], edges[cells + 1] - edges[cells]
+            q = low + np.floor(uniforms(len(cells), stream) * width).astype(np.int64)
+            q = np.minimum(q, column.last)
+            return Values(grid.name, _numbers(column, q), gone)
+        case Category() | Boolean() as column:
+            keys = np.array([*column.values, *column.values[:1]], dtype=_kind(column))
+            return Values(grid.name, keys[np.where(gone, 0, cells)], gone)
+
+
+def _cells(binning: Binning, bins: Bins, stream: Stream) -> Bins:
+    """Return a fine cell of each bin: noisy counts, shrunk, tell the shares inside."""
+    counts, places = np.asarray(binning.counts), np.asarray(binning.places)
+    held = np.maximum(np.bincount(places, counts), 0.0)
+    width = np.bincount(places)
+    shares = np.maximum(counts - binning.deviation, 0.0)
+    shares += (held[places] * _EVEN + 1e-9) / width[places]
+    if binning.only:
+        shares[counts <= 0] = 0.0
+    order = np.argsort(places, kind="stable")
+    ends = np.cumsum(shares[order])
+    first = np.concatenate([[0], np.cumsum(width)[:-1]])
+    start = np.concatenate([[0.0], ends])[first]
+    whole = ends[np.cumsum(width) - 1] - start
+    at = start[bins] + uniforms(len(bins), stream) * whole[bins]
+    found = np.searchsorted(ends, at, side="right")
+    last = np.cumsum(width)[bins] - 1
+    found = np.clip(found, first[bins], last)
+    return order[found]
+
+
+def _numbers(column: Real | Integer, q: Bins) -> Any_:
+    if isinstance(column, Integer):
+        return np.clip(q, np.ceil(column.lower), np.floor(column.upper)).astype(np.int64)
+    found = q * column.step
+    digits = -int(Decimal(repr(column.step)).normalize().as_tuple().exponent)
+    if 0 <= digits <= 12:  # noqa: PLR2004  a step such as 0.1 has exact decimals
+        found = np.round(found, digits)
+    return np.clip(found, column.lower, column.upper)
+
+
+def _kind(column: Category | Boolean) -> Any:
+    if isinstance(column, Boolean):
+        return bool
+    return np.int64 if all(isinstance(v, int) for v in column.values) else object
