@@ -136,8 +136,7 @@ def scores(tables: Tables, asked: Choose | Rate) -> list[int]:
     if isinstance(asked, Rate):
         return found
     return [
-        w * e - p
-        for w, e, p in zip(asked.weights, found, asked.penalties, strict=True)
+        w * e - p for w, e, p in zip(asked.weights, found, asked.penalties, strict=True)
     ]
 
 
@@ -206,7 +205,10 @@ def statements(
     for (c,) in long:
         name = query.codings[c].column
         key = f"CASE WHEN {terms.has_key(name)} THEN {terms.key(name)} END"
-        yield (), f"SELECT {c}, k, {count} FROM (SELECT {key} AS k FROM data) AS keys GROUP BY k"
+        yield (
+            (),
+            f"SELECT {c}, k, {count} FROM (SELECT {key} AS k FROM data) AS keys GROUP BY k",
+        )
     rest = [tuple(sorted(s)) for s in query.sets if s not in long]
     for start in range(0, len(rest), _SETS):
         sets = rest[start : start + _SETS]
@@ -216,12 +218,12 @@ def statements(
         bins = [f"{_bin(terms, query.codings[c], f'q{c}')} AS k{c}" for c in columns]
         keys = [f"k{c}" for c in columns]
         groups = ", ".join("(" + ", ".join(f"k{c}" for c in s) + ")" for s in sets)
-        yield (
-            columns,
+        sql = (
             f"SELECT {', '.join(keys)}, {count} FROM (SELECT {', '.join(bins)} FROM "
             f"(SELECT {', '.join(steps)} FROM (SELECT {', '.join(cells)} FROM data) "
-            f"AS cells) AS steps) AS bins GROUP BY GROUPING SETS ({groups})",
+            f"AS cells) AS steps) AS bins GROUP BY GROUPING SETS ({groups})"
         )
+        yield columns, sql
 
 
 def _is_long(coding: Coding) -> bool:

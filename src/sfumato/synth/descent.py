@@ -21,6 +21,7 @@ Function: TypeAlias = "Callable[[Floats], tuple[float, Floats]]"
 _MEMORY = 20
 _FALL, _SLOPE = 1e-4, 0.9
 _TRIES = 25
+_TINY = 1e-300
 
 
 def minimise(
@@ -57,7 +58,9 @@ def minimise(
         if along >= 0:  # lost by rounding: begin anew with the steepest descent
             pairs.clear()
             direction, along = -gradient, -float(gradient @ gradient)
-        first = 1.0 if pairs else min(1.0, 1.0 / max(float(np.abs(gradient).sum()), 1e-300))
+        first = (
+            1.0 if pairs else min(1.0, 1.0 / max(float(np.abs(gradient).sum()), 1e-300))
+        )
         found = _search(function, x, value, direction, along, first)
         calls += found[3]
         if found[0] is None:
@@ -65,7 +68,7 @@ def minimise(
         new, new_value, new_gradient = found[:3]
         moved, turned = new - x, new_gradient - gradient
         curve = float(moved @ turned)
-        if curve > 1e-300:
+        if curve > _TINY:
             pairs.append((moved, turned, 1.0 / curve))
         gained = (value - new_value) / max(abs(value), abs(new_value), 1.0)
         x, value, gradient = new, new_value, new_gradient
@@ -74,9 +77,7 @@ def minimise(
     return x, calls
 
 
-def _direction(
-    gradient: Floats, pairs: deque[tuple[Floats, Floats, float]]
-) -> Floats:
+def _direction(gradient: Floats, pairs: deque[tuple[Floats, Floats, float]]) -> Floats:
     """Return minus the gradient times the inverse curvature (two loops)."""
     q = -gradient
     shares = []

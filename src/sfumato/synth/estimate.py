@@ -18,6 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import Any, final
 
 import numpy as np
@@ -56,12 +57,12 @@ def total_of(noisy: Sequence[Noisy]) -> float:
     return max(1.0, found / sum(weights))
 
 
-def fit(
+def fit(  # noqa: PLR0913  a problem has its parts
     sizes: Sequence[int],
     noisy: Sequence[Noisy],
     total: float,
     *,
-    penalty: float = 0.5,
+    penalty: float = 0.7,
     warm: Mapping[Axes, Floats] | None = None,
     extra: Sequence[Axes] = (),
     base: Sequence[tuple[Axes, Floats]] = (),
@@ -87,7 +88,7 @@ def fit(
         potentials.add(some, weights)
     places = [potentials.place(a) for a in axes]
     ends = np.cumsum([0, *(tree.count(a) for a in axes)])
-    parts = [slice(s, e) for s, e in zip(ends[:-1], ends[1:], strict=True)]
+    parts = [slice(s, e) for s, e in pairwise(ends)]
     seen = np.concatenate([merged[a][0] for a in axes]) / total
     ridge = np.concatenate([merged[a][1] for a in axes]) * (penalty / total)
 

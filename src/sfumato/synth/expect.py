@@ -116,7 +116,9 @@ def predicted_megabytes(layout: Layout) -> int:
     at_once = sum(sorted(tables, reverse=True)[:_SETS]) + own
     counted = 3 * _BYTES * candidates + _ROW_BYTES * at_once
     tree = _COPIES * _BYTES * (layout.room + fine + own)
-    measured = min(candidates, sum(sorted(tables, reverse=True)[: options.rounds or 60]))
+    measured = min(
+        candidates, sum(sorted(tables, reverse=True)[: options.rounds or 60])
+    )
     return 1 + (counted + tree + _MEMORY * _BYTES * measured) // 1_000_000
 
 

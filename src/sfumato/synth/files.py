@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import json
+import zipfile
 from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -44,7 +45,12 @@ def save(synthesis: Synthesis, path: Path) -> None:
         "options": _options(made),
         "grids": [_grid(b) for b in made.binnings],
         "measured": [
-            {"axes": m.axes, "fine": m.fine, "share": loss_text(m.share), "counts": m.counts}
+            {
+                "axes": m.axes,
+                "fine": m.fine,
+                "share": loss_text(m.share),
+                "counts": m.counts,
+            }
             for m in made.measured
         ],
         "secure": made.secure,
@@ -67,13 +73,13 @@ def load(path: Path) -> Synthesis:
 
     found: Synthesis | None = None
     try:
-        with np.load(path, allow_pickle=False) as held:
+        with path.open("rb") as file, np.load(file, allow_pickle=False) as held:
             meta = json.loads(held["meta"].tobytes().decode())
             if meta["format"] == _FORMAT:
                 tables = [held[f"p{j}"] for j in range(len(meta["cliques"]))]
                 made = _made(meta, tables)
                 found = Synthesis(made, _release(meta["release"]))
-    except (OSError, ValueError, KeyError, TypeError, IndexError):
+    except (OSError, ValueError, LookupError, TypeError, zipfile.BadZipFile):
         found = None
     if found is None:
         raise ArgumentError(
@@ -94,7 +100,12 @@ def _made(meta: dict[str, Any], tables: list[Any]) -> Made:
     for axes, table in zip(meta["cliques"], tables, strict=True):
         potentials.add(tuple(axes), np.asarray(table, np.float64).ravel())
     measured = tuple(
-        Measured(tuple(m["axes"]), bool(m["fine"]), read_loss(m["share"]), tuple(m["counts"]))
+        Measured(
+            tuple(m["axes"]),
+            read_loss(m["share"]),
+            tuple(m["counts"]),
+            fine=bool(m["fine"]),
+        )
         for m in meta["measured"]
     )
     model = Model(potentials, float(meta["total"]))
@@ -148,9 +159,9 @@ def _rule(rule: Any) -> dict[str, Any]:
     """Write conditions so that JSON keeps apart what they are."""
     found = {}
     for name, condition in rule.items():
-        listed = condition if isinstance(condition, list | set | frozenset) else [condition]
         found[name] = [
-            {"range": list(c)} if isinstance(c, tuple) else {"value": c} for c in listed
+            {"range": list(c)} if isinstance(c, tuple) else {"value": c}
+            for c in condition
         ]
     return found
 
@@ -158,7 +169,9 @@ def _rule(rule: Any) -> dict[str, Any]:
 def _read_options(told: dict[str, Any]) -> dict[str, Any]:
     rules = [
         {
-            name: [tuple(c["range"]) if "range" in c else c["value"] for c in conditions]
+            name: [
+                tuple(c["range"]) if "range" in c else c["value"] for c in conditions
+            ]
             for name, conditions in rule
         }
         for rule in told["forbid"]

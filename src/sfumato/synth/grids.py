@@ -87,12 +87,16 @@ class Binning:
     @property
     def gathered(self) -> Array:
         """Noisy counts of the bins."""
-        return np.bincount(self.places, np.asarray(self.counts), self.coding.count)
+        return np.bincount(
+            self.places, np.asarray(self.counts, np.float64), self.coding.count
+        ).astype(np.float64)
 
     @property
     def deviations(self) -> Array:
         """Standard deviation of each bin's noise: cells add up."""
-        return self.deviation * np.sqrt(np.bincount(self.places, minlength=self.coding.count))
+        return self.deviation * np.sqrt(
+            np.bincount(self.places, minlength=self.coding.count)
+        )
 
 
 def grids(
@@ -177,9 +181,7 @@ def merge(
     )
 
 
-def _run(
-    grid: Grid, counts: Array, deviation: float, share: float
-) -> tuple[int, ...]:
+def _run(grid: Grid, counts: Array, deviation: float, share: float) -> tuple[int, ...]:
     """Merge neighbours until each run holds its share, and more than noise."""
     places: list[int] = []
     run, held, width = 0, 0.0, 0
@@ -190,16 +192,18 @@ def _run(
         held, width = held + float(counts[i]), width + 1
         if held >= max(share, _CLEAR * deviation * width**0.5):
             run, held, width = run + 1, 0.0, 0
-    if width and run and grid.marks[places.index(run) - 1] == grid.marks[grid.values - 1]:
+    if (
+        width
+        and run
+        and grid.marks[places.index(run) - 1] == grid.marks[grid.values - 1]
+    ):
         places = [min(p, run - 1) for p in places]  # what is left joins its neighbour
     if not grid.complete:
         places.append(places[-1] + 1)
     return tuple(places)
 
 
-def _rare(
-    grid: Grid, counts: Array, deviation: float, most: int
-) -> tuple[int, ...]:
+def _rare(grid: Grid, counts: Array, deviation: float, most: int) -> tuple[int, ...]:
     """Merge the rare keys of a long list, those of each mark into one bin."""
     if grid.values <= min(_FEW_KEYS, most):
         return tuple(range(grid.coding.count))

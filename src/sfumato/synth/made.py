@@ -22,15 +22,15 @@ class Measured:
 
     Attributes:
         axes: Its columns.
-        fine: Whether its cells are fine cells, or bins.
         share: What it cost.
         counts: The noisy counts.
+        fine: Whether its cells are fine cells, or bins.
     """
 
     axes: Axes
-    fine: bool
     share: Loss
     counts: tuple[int, ...]
+    fine: bool = False
 
 
 @final

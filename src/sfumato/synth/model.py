@@ -210,8 +210,7 @@ class _Walk:
         below = [
             (k, separator, found)
             for k, separator in self._near[j]
-            if k != above
-            and (found := self._below(k, j) - held)
+            if k != above and (found := self._below(k, j) - held)
         ]
         need = set(shared) | (self._asked & held)
         for _, separator, _ in below:
@@ -230,7 +229,9 @@ class _Walk:
         known = _reduce(list(shared), known, [x for x in keep if x in shared])
         shape = tuple(table.shape[i] if x in shared else 1 for i, x in enumerate(keep))
         divisor = known.reshape(shape)
-        return keep, np.divide(table, divisor, out=np.zeros_like(table), where=divisor > 0)
+        return keep, np.divide(
+            table, divisor, out=np.zeros_like(table), where=divisor > 0
+        )
 
     def _below(self, j: int, above: int) -> set[int]:
         found = self._asked & set(self._model.tree.cliques[j])
@@ -240,14 +241,14 @@ class _Walk:
         return set(found)
 
 
-
 def _join(
     one: list[int], table: Array, other: list[int], told: Array
 ) -> tuple[list[int], Array]:
     """Return the product of two labelled tables."""
     labels = one + [x for x in other if x not in one]
     names = {x: i for i, x in enumerate(labels)}  # einsum knows 52 labels only
-    found = np.einsum(
+    contract: Any = np.einsum
+    found: Array = contract(
         table, [names[x] for x in one], told, [names[x] for x in other],
         [names[x] for x in labels],
     )  # fmt: skip
@@ -257,4 +258,6 @@ def _join(
 def _reduce(labels: list[int], table: Array, keep: list[int]) -> Array:
     """Sum a labelled table over all labels but those to keep, in their order."""
     names = {x: i for i, x in enumerate(labels)}
-    return np.einsum(table, [names[x] for x in labels], [names[x] for x in keep])
+    contract: Any = np.einsum
+    found: Array = contract(table, [names[x] for x in labels], [names[x] for x in keep])
+    return found

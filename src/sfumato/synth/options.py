@@ -100,14 +100,18 @@ def read_options(given: Mapping[str, Any]) -> Options:
     return Options(
         method=method,
         columns=_names("columns", given["columns"] or ()),
-        complete=("*",) if given["complete"] is True else _names("complete", given["complete"] or ()),
+        complete=("*",)
+        if given["complete"] is True
+        else _names("complete", given["complete"] or ()),
         cells=_whole("cells", given["cells"], 2, 1024),
         bins=_whole("bins", given["bins"], 2, 256),
         forbid=tuple(_rule(r) for r in given["forbid"]),
         tables=tables,
         weights=tuple(_weights(given["weights"] or {})),
         ways=_whole("ways", given["ways"], 2, _MOST_WAYS),
-        rounds=None if given["rounds"] is None else _whole("rounds", given["rounds"], 1, 1000),
+        rounds=None
+        if given["rounds"] is None
+        else _whole("rounds", given["rounds"], 1, 1000),
         surrogates=_names("surrogates", given["surrogates"] or ()),
         memory=_whole("memory", given["memory"], 50, 1_000_000),
     )
@@ -140,12 +144,19 @@ def _whole(setting: str, value: Any, low: int, high: int) -> int:
 
 def _rule(rule: Any) -> Rule:
     if isinstance(rule, Mapping) and rule and all(isinstance(n, str) for n in rule):
-        return dict(rule)
+        return {name: _listed(condition) for name, condition in rule.items()}
     raise DeclarationError(
         N_("a forbidden combination names columns with their values, got {value}"),
         hint=N_('write forbid=[{{"Sex": "M", "Pregnant": True}}]'),
         value=repr(rule)[:60],
     )
+
+
+def _listed(condition: Any) -> list[Any]:
+    """Return a condition as the list of what meets it; sets in a fixed order."""
+    if isinstance(condition, set | frozenset):
+        return sorted(condition, key=repr)
+    return list(condition) if isinstance(condition, list) else [condition]
 
 
 def _weights(given: Mapping[Any, Any]) -> Sequence[tuple[tuple[str, ...], float]]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from math import prod
+from math import isnan
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -46,7 +46,7 @@ def selected(grid: Grid, condition: Condition) -> Array:
     """
     declared, coding = grid.declared, grid.coding
     chosen = np.zeros(coding.count, bool)
-    listed = condition if isinstance(condition, list | set | frozenset) else [condition]
+    listed = condition if isinstance(condition, list) else [condition]
     if None in listed and not grid.complete:
         chosen[coding.missing] = True
     if isinstance(declared, Real | Integer):
@@ -79,22 +79,29 @@ def _key(name: str, declared: Category | Boolean, value: object) -> int:
 def _ranges(
     name: str, declared: Real | Integer, condition: Condition
 ) -> list[tuple[int, int]]:
-    listed = condition if isinstance(condition, list | set | frozenset) else [condition]
+    listed = condition if isinstance(condition, list) else [condition]
     found = []
     for one in listed:
         if one is None:
             continue
         low, high = one if isinstance(one, tuple) and len(one) == 2 else (one, one)  # noqa: PLR2004
-        if not all(isinstance(x, int | float) and x == x for x in (low, high)) or low > high:  # noqa: PLR0124
+        if (
+            not all(isinstance(x, int | float) and not isnan(x) for x in (low, high))
+            or low > high
+        ):
             raise DeclarationError(
                 N_("{value} is no range of column {name}"),
-                hint=N_("write a number, or a pair (low, high); None stands for missing"),
+                hint=N_(
+                    "write a number, or a pair (low, high); None stands for missing"
+                ),
                 value=repr(one)[:60],
                 name=repr(name),
             )
         if high < declared.lower or low > declared.upper:
             continue
-        found.append((grid_number(float(low), declared), grid_number(float(high), declared)))
+        found.append(
+            (grid_number(float(low), declared), grid_number(float(high), declared))
+        )
     return found
 
 
@@ -110,7 +117,9 @@ def marked(all_grids: Sequence[Grid], rules: Sequence[Rule]) -> tuple[Grid, ...]
         for name, condition in rule.items():
             if name not in known:
                 raise DeclarationError(
-                    N_("a forbidden combination names column {name}, which is not made"),
+                    N_(
+                        "a forbidden combination names column {name}, which is not made"
+                    ),
                     hint=N_("name one of {names}"),
                     name=repr(name),
                     names=", ".join(map(repr, known)),
@@ -139,5 +148,3 @@ def masks(
             inside = np.multiply.outer(inside, bins)
         found.append((axes, np.where(inside, -np.inf, 0.0).ravel()))
     return found
-
-

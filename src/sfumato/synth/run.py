@@ -107,7 +107,7 @@ def _make(
         singles.measure(more)
         rest = (rest[0], left)
     binnings = singles.binnings()
-    search = _search(layout, engine, purse, binnings, singles, progress)
+    search = _search(layout, engine, purse, binnings, progress)
     if rest:
         _grow(search, layout, rest[0], rest[1])
     if purse.left.units:  # whatever no table was worth
@@ -119,7 +119,10 @@ def _make(
         options=options,
         binnings=tuple(binnings),
         model=model,
-        measured=(*singles.bought, *(Measured(a, False, s, c) for a, s, c in search.bought)),
+        measured=(
+            *singles.bought,
+            *(Measured(a, s, c) for a, s, c in search.bought),
+        ),
         secure=purse.secure,
     )
 
@@ -128,9 +131,7 @@ def _make(
 class _Singles:
     """The single columns, measured on their fine cells once or twice."""
 
-    def __init__(
-        self, layout: Layout, purse: Purse, sealed: Secret[Tables]
-    ) -> None:
+    def __init__(self, layout: Layout, purse: Purse, sealed: Secret[Tables]) -> None:
         self._layout, self._purse, self._sealed = layout, purse, sealed
         self.bought: list[Measured] = []
 
@@ -139,7 +140,7 @@ class _Singles:
         shares = split(loss, [1] * len(places))
         found = self._purse.measure(self._sealed, Measure(places, shares))
         self.bought += [
-            Measured((i,), True, share, tuple(counts))
+            Measured((i,), share, tuple(counts), fine=True)
             for i, share, counts in zip(places, shares, found, strict=True)
         ]
 
@@ -171,7 +172,10 @@ class _Singles:
         for i, grid in enumerate(self._layout.grids):
             own = [m for m in self._noisy if m.axes == (i,)]
             weights = np.array([1 / float(m.deviation) ** 2 for m in own])
-            counts = sum(w * m.counts for w, m in zip(weights, own, strict=True)) / weights.sum()
+            counts = (
+                sum(w * m.counts for w, m in zip(weights, own, strict=True))
+                / weights.sum()
+            )
             sigma = float(weights.sum() ** -0.5)
             found.append(
                 merge(grid, counts, sigma, total, bins=options.bins, most=MOST_KEYS)
@@ -184,7 +188,6 @@ def _search(
     engine: Counter,
     purse: Purse,
     binnings: Sequence[Binning],
-    singles: _Singles,
     progress: Callable[[int, int], None],
 ) -> Search:
     schema = layout.plan.schema
@@ -199,9 +202,7 @@ def _search(
         unit=schema.unit,
         purse=purse,
         count=count,
-        noisy=[
-            Noisy((i,), b.gathered, b.deviations) for i, b in enumerate(binnings)
-        ],
+        noisy=[Noisy((i,), b.gathered, b.deviations) for i, b in enumerate(binnings)],
         base=masks(binnings, layout.options.forbid),
         weights=_Weights(layout.options.weights, names),
         room=layout.room,
@@ -222,7 +223,7 @@ class _Weights(dict[Axes, float]):
             axes = tuple(sorted(names.index(c) for c in columns if c in names))
             self[axes] = weight
 
-    def get(self, key: Axes, default: Any = 1.0) -> Any:  # type: ignore[override]
+    def get(self, key: Axes, default: Any = 1.0) -> Any:
         if key in self:
             return self[key]
         return max((self[x,] for x in key if (x,) in self), default=default)
@@ -244,7 +245,7 @@ def _grow(search: Search, layout: Layout, choosing: Loss, measuring: Loss) -> No
         search.at_once(tables, most, choosing, measuring)
         return
     rounds = options.rounds or _rounds(search, columns)
-    search.adaptive(tables, min(rounds, 10 * len(tables)), choosing, measuring)
+    search.adaptive(tables, min(rounds, 2 * len(tables)), choosing, measuring)
 
 
 def _rounds(search: Search, columns: int) -> int:

@@ -64,7 +64,7 @@ class Search:
     base: list[tuple[Axes, Array]]
     weights: Mapping[Axes, float]
     room: int
-    penalty: float = 0.5
+    penalty: float = 0.7
     known_total: int | None = None
     progress: Progress = lambda done, rounds: None  # noqa: ARG005
     bought: list[tuple[Axes, Loss, tuple[int, ...]]] = field(default_factory=list)
@@ -131,16 +131,20 @@ class Search:
         if not chosen:
             return
         power = 1 / 2 if isinstance(measuring, Epsilon) else 2 / 3
-        worth = [(self._weight(tables[i]) * self.cells(tables[i])) ** power for i in chosen]
+        worth = [
+            (self._weight(tables[i]) * self.cells(tables[i])) ** power for i in chosen
+        ]
         shares = split(measuring, worth)
-        self.measure(sealed, [(i, tables[i], s) for i, s in zip(chosen, shares, strict=True)])
+        self.measure(
+            sealed, [(i, tables[i], s) for i, s in zip(chosen, shares, strict=True)]
+        )
 
     def cells(self, axes: Axes) -> int:
         """Return the cells of a table."""
         return prod(self.sizes[x] for x in axes)
 
     def _weight(self, axes: Axes) -> float:
-        return self.weights.get(axes, 1.0)
+        return float(self.weights.get(axes, 1.0))
 
     def _fitting(self, tables: Sequence[Axes], room: int) -> list[int]:
         """Return the tables that the junction tree has room for."""
@@ -179,7 +183,9 @@ class Search:
         )
 
     def _predicted(self, model: Model, axes: Axes) -> Any:
-        return np.rint(model.marginal(axes).ravel() * (self.total * FINE)).astype(np.int64)
+        return np.rint(model.marginal(axes).ravel() * (self.total * FINE)).astype(
+            np.int64
+        )
 
     def _peel(
         self,
@@ -226,7 +232,8 @@ class Search:
         unit = float(noise_of(measuring, self.unit).scale)
         worth = [self._weight(t) * e for t, e in zip(tables, errors, strict=True)]
         price = [
-            (self._weight(t) * self.cells(t) * sqrt(2 / np.pi)) ** (2 / 3) for t in tables
+            (self._weight(t) * self.cells(t) * sqrt(2 / np.pi)) ** (2 / 3)
+            for t in tables
         ]
         order = sorted(range(len(tables)), key=lambda i: -worth[i] / price[i])
         chosen: list[int] = []
@@ -246,7 +253,7 @@ class Search:
 
 def deviation(share: Loss, unit: Rows) -> float:
     """Return the standard deviation of the noise that a share buys for one table."""
-    return float(noise_of(share, unit).variance) ** 0.5
+    return sqrt(float(noise_of(share, unit).variance))
 
 
 def split(loss: Loss, weights: Iterable[float]) -> tuple[Loss, ...]:

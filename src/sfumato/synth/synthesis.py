@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from decimal import Decimal
 from pathlib import Path
-from typing import Any, final
+from typing import Any, assert_never, final
 
 import numpy as np
 
@@ -46,7 +46,13 @@ class Synthesis:
 
     @classmethod
     def of(
-        cls, made: Made, plan: TablePlan, receipt: Receipt, budget: Budget, *, title: str
+        cls,
+        made: Made,
+        plan: TablePlan,
+        receipt: Receipt,
+        budget: Budget,
+        *,
+        title: str,
     ) -> Synthesis:
         """Write the record of what was made."""
         claim = _claim(plan, receipt, told_delta(budget), private=made.secure)
@@ -63,7 +69,10 @@ class Synthesis:
     @property
     def names(self) -> tuple[str, ...]:
         """The columns, surrogates first."""
-        return (*self.made.options.surrogates, *(b.grid.name for b in self.made.binnings))
+        return (
+            *self.made.options.surrogates,
+            *(b.grid.name for b in self.made.binnings),
+        )
 
     def sample(
         self,
@@ -86,8 +95,8 @@ class Synthesis:
             ArgumentError: The number of rows is out of range.
             DeclarationError: A condition does not fit, or the model holds no such rows.
         """
-        count = round(self.made.model.total) if rows is None else rows
-        if isinstance(count, bool) or not isinstance(count, int) or not 0 <= count <= _MOST_ROWS:
+        count: Any = round(self.made.model.total) if rows is None else rows
+        if not _is_count(count):
             raise ArgumentError(
                 N_("the number of rows must be a whole number, got {value}"),
                 hint=N_("write sample(1000)"),
@@ -159,6 +168,11 @@ class Synthesis:
         return f"<Synthesis: {self.release}>"
 
 
+def _is_count(value: Any) -> bool:
+    whole = isinstance(value, int) and not isinstance(value, bool)
+    return whole and 0 <= value <= _MOST_ROWS
+
+
 def _claim(plan: TablePlan, receipt: Receipt, delta: str, *, private: bool) -> Claim:
     implied = epsilon_at(plan.cost, delta)
     return Claim(
@@ -206,11 +220,14 @@ def _column(binning: Binning) -> MadeColumn:
 def labels(binning: Binning) -> list[str]:
     """Return the bins of a column in words."""
     grid, coding = binning.grid, binning.coding
+    found: list[str]
     match grid.declared:
         case Real() | Integer() as column:
             ends = [*coding.edges[1:], column.last + 1]
             found = [
-                f"{e * column.step:g}–{(f - 1) * column.step:g}" if f - e > 1 else f"{e * column.step:g}"
+                f"{e * column.step:g}–{(f - 1) * column.step:g}"
+                if f - e > 1
+                else f"{e * column.step:g}"
                 for e, f in zip(coding.edges, ends, strict=True)
             ]
         case Category() | Boolean() as column:
@@ -221,4 +238,6 @@ def labels(binning: Binning) -> list[str]:
                 names[0] if len(names) == 1 else f"{names[0]}, … ({len(names)})"
                 for _, names in sorted(keys.items())
             ]
+        case _:
+            assert_never(grid.declared)
     return found if grid.complete else [*found, "–"]

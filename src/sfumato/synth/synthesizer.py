@@ -86,7 +86,7 @@ class Synthesizer:
         True
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  each is a setting by name
         self,
         method: Method = "adaptive",
         *,
@@ -139,7 +139,7 @@ class Synthesizer:
         layout = _layout(desk, self.options, loss)
         return SynthesisPlan(desk, layout, title or desk.dataset.name)
 
-    def fit(
+    def fit(  # noqa: PLR0913  as plan, and who is told
         self,
         source: Session | Dataset,
         epsilon: Amount | Loss | None = None,
@@ -150,9 +150,15 @@ class Synthesizer:
         title: str = "",
         progress: Callable[[int, int], None] = _QUIET,
     ) -> Synthesis:
-        """Spend, measure and fit; see `plan` for the arguments.
+        """Spend, measure and fit.
 
         Args:
+            source: See `plan`, as for all up to `title`.
+            epsilon: See `plan`.
+            rho: See `plan`.
+            budget: See `plan`.
+            ledger: See `plan`.
+            title: See `plan`.
             progress: Is told ``(rounds done, rounds)`` along the way.
 
         Raises:
@@ -204,10 +210,11 @@ class SynthesisPlan:
         poor = [e for e in single if e.error > 0.3]  # noqa: PLR2004  a third is wrong
         if 2 * len(poor) <= len(single):
             return ()
-        return (
-            f"{len(poor)} of {len(single)} columns will be mostly noise at {rows} rows: "
-            "spend more, make fewer columns, or declare fewer cells",
+        text = N_(
+            "{poor} of {count} columns will be mostly noise at {rows} rows: spend more, "
+            "make fewer columns, or declare fewer cells"
         )
+        return (text.format(poor=len(poor), count=len(single), rows=rows),)
 
     def fit(self, progress: Callable[[int, int], None] = _QUIET) -> Synthesis:
         """Debit, then measure and fit; see `Synthesizer.fit`."""
@@ -272,9 +279,11 @@ def _layout(desk: Desk, options: Options, loss: Loss) -> Layout:
     needed = predicted_megabytes(layout)
     if needed > options.memory:
         raise DeclarationError(
-            N_("fitting {count} columns may need {needed} MB, above the {memory} allowed"),
+            N_(
+                "fitting {count} columns may need {needed} MB, above the {memory} allowed"
+            ),
             hint=N_(
-                "make fewer columns, declare fewer cells, use method=\"independent\", or "
+                'make fewer columns, declare fewer cells, use method="independent", or '
                 "allow more: memory={needed}"
             ),
             count=len(names),
@@ -290,7 +299,8 @@ def _check_rules(fine: Sequence[Grid], options: Options) -> None:
     if not options.forbid:
         return
     coarse = [
-        merge(g, np.zeros(g.coding.count), 1.0, 1.0, bins=1, most=MOST_KEYS) for g in fine
+        merge(g, np.zeros(g.coding.count), 1.0, 1.0, bins=1, most=MOST_KEYS)
+        for g in fine
     ]
     base = masks(coarse, options.forbid)
     tree = Tree([b.coding.count for b in coarse], [a for a, _ in base])

@@ -77,17 +77,21 @@ def _cells(binning: Binning, bins: Bins, stream: Stream) -> Bins:
     found = np.searchsorted(ends, at, side="right")
     last = np.cumsum(width)[bins] - 1
     found = np.clip(found, first[bins], last)
-    return order[found]
+    cells: Bins = order[found]
+    return cells
 
 
 def _numbers(column: Real | Integer, q: Bins) -> Any_:
     if isinstance(column, Integer):
-        return np.clip(q, np.ceil(column.lower), np.floor(column.upper)).astype(np.int64)
+        return np.clip(q, np.ceil(column.lower), np.floor(column.upper)).astype(
+            np.int64
+        )
     found = q * column.step
     digits = -int(Decimal(repr(column.step)).normalize().as_tuple().exponent)
     if 0 <= digits <= 12:  # noqa: PLR2004  a step such as 0.1 has exact decimals
         found = np.round(found, digits)
-    return np.clip(found, column.lower, column.upper)
+    held: Any_ = np.clip(found, column.lower, column.upper)
+    return held
 
 
 def _kind(column: Category | Boolean) -> Any:
