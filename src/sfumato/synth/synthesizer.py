@@ -12,7 +12,7 @@ from typing import Any, final
 
 import numpy as np
 
-from sfumato.account import Budget, Loss, loss_of, loss_text
+from sfumato.account import GDP, Budget, Loss, loss_of, loss_text
 from sfumato.amount import Amount
 from sfumato.declare.dataset import Dataset
 from sfumato.errors import DeclarationError
@@ -136,6 +136,8 @@ class Synthesizer:
             loss = desk.budget.cap
         else:
             loss = loss_of(desk.budget, epsilon, rho)
+        if not isinstance(loss, GDP):  # no noise needs a chance of failure
+            loss = type(loss).from_units(loss.units)
         layout = _layout(desk, self.options, loss)
         return SynthesisPlan(desk, layout, title or desk.dataset.name)
 
