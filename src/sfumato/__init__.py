@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from sfumato.arrays import above_threshold, choose, gaussian, geometric, laplace
     from sfumato.consistency import Between, Monotone, Parts, Total, consistent
     from sfumato.declare.dataset import CSV, Dataset, Postgres, Spark
-    from sfumato.declare.expr import col
+    from sfumato.declare.expr import col, when
     from sfumato.declare.query import (
         Query,
         count,
@@ -102,7 +102,7 @@ _HOMES = {
     ),
     "arrays": ("above_threshold", "choose", "gaussian", "geometric", "laplace"),
     "declare.dataset": ("CSV", "Dataset", "Postgres", "Spark"),
-    "declare.expr": ("col",),
+    "declare.expr": ("col", "when"),
     "declare.query": (
         "Query",
         "count",
@@ -199,6 +199,7 @@ __all__ = [
     "t_closeness",
     "utility",
     "variance",
+    "when",
 ]
 
 

@@ -21,8 +21,9 @@ from sfumato.account import (
 )
 from sfumato.amount import Amount
 from sfumato.declare.dataset import Dataset
-from sfumato.declare.expr import Expr
+from sfumato.declare.expr import Expr, Operand
 from sfumato.declare.query import Query, Statistic
+from sfumato.declare.schema import Column
 from sfumato.engine import Engine
 from sfumato.errors import DeclarationError, EngineError
 from sfumato.gate import compare_for_owner, release
@@ -54,6 +55,32 @@ class Question:
     def __init__(self, desk: Desk, query: Query) -> None:
         """Bind; made by `Session.query`."""
         self._desk, self.query = desk, query
+
+    def derive(
+        self, name: str, value: Operand, column: Column | None = None
+    ) -> Question:
+        """Add a column computed from the others, row by row; then ask about it.
+
+        It can stand wherever a declared column can. Every value is total: what is not
+        defined, such as a division by zero, is missing (``docs/expressions.md``).
+
+        Args:
+            name: Its name; it must differ from every other column's.
+            value: How it is computed, from columns of the table or derived before.
+            column: Its public bounds or keys, as in a schema. A number needs them; of a
+                condition and of a text they follow from the value itself.
+
+        Examples:
+            >>> import sfumato as sf
+            >>> rows = [{"Weight": 70, "Height": 1.75}] * 100
+            >>> schema = sf.Schema({"Weight": sf.Real(2, 300), "Height": sf.Real(0, 3)})
+            >>> session = sf.Session(sf.Dataset(rows, schema=schema), budget="1")
+            >>> bmi = sf.col("Weight") / sf.col("Height") ** 2
+            >>> ask = session.query().derive("BMI", bmi, sf.Real(10, 80, step="0.1"))
+            >>> ask.select(sf.mean("BMI"))
+            <question: mean_BMI with BMI = (Weight / (Height * Height))>
+        """
+        return Question(self._desk, self.query.derive(name, value, column))
 
     def where(self, condition: Expr) -> Question:
         """Keep the rows where `condition` is true."""

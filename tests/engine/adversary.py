@@ -234,7 +234,7 @@ def expected(plan, rows):
 
 def answer(plan, source):
     """Return what DuckDB says about a source."""
-    with open_engine(Dataset(source, schema=plan.schema, name="t")) as engine:
+    with open_engine(Dataset(source, schema=plan.table, name="t")) as engine:
         return engine.run(plan).unseal()
 
 

@@ -190,7 +190,7 @@ def all_claims_hold(unit, keys, statistic):
 
 
 def _holds(plan):
-    with World(plan.schema) as world:
+    with World(plan.table) as world:
         try:
             return all(
                 finding.holds

@@ -3,6 +3,7 @@
 import math
 
 import adversary as a
+import formulas as f
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -40,7 +41,7 @@ ROW = a.a_row(EXTREMES, LABELS, LABELS)
 
 def check(plan, rows, pool):
     """Audit a plan and assert that every claim holds."""
-    with World(plan.schema) as world:
+    with World(plan.table) as world:
         for finding in audit(plan, rows, pool, world.exact):
             assert finding.holds, finding
 
@@ -49,6 +50,13 @@ def check(plan, rows, pool):
 @given(a.plans(st.just(ADD)), st.lists(ROW, max_size=4))
 def test_removing_any_row(plan, rows):
     """Add/remove: over random questions, tables and every row."""
+    check(plan, rows, ())
+
+
+@settings(max_examples=a.times(20), deadline=None, suppress_health_check=f.SLOW)
+@given(f.plans(st.just(ADD)), st.lists(ROW, max_size=3))
+def test_removing_any_row_under_derived_columns(plan, rows):
+    """Add/remove: the bound of a derived column is that of its declaration."""
     check(plan, rows, ())
 
 

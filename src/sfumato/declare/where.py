@@ -24,6 +24,7 @@ from math import isfinite
 from typing import assert_never, final
 
 from sfumato.declare.expr import (
+    Absent,
     And,
     Col,
     Compare,
@@ -31,8 +32,11 @@ from sfumato.declare.expr import (
     IsIn,
     IsMissing,
     Literal_,
+    Member,
     Not,
     Or,
+    Relation,
+    StartsWith,
 )
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
@@ -94,7 +98,7 @@ def parse_filter(text: str) -> Expr:
     return found
 
 
-def render_filter(expr: Expr) -> str:
+def render_filter(expr: Expr) -> str:  # noqa: PLR0911  one for each
     """Write a filter so that `parse_filter` reads it back unchanged.
 
     Examples:
@@ -114,6 +118,8 @@ def render_filter(expr: Expr) -> str:
             return f"({render_filter(left)} or {render_filter(right)})"
         case Not(inner):
             return f"not ({render_filter(inner)})"
+        case Relation() | Member() | Absent() | StartsWith():
+            return str(expr)
         case _:
             assert_never(expr)
 

@@ -40,7 +40,7 @@ def _try(
     plan: Plan, schema: Schema, layout: Layout, dialect: Dialect, fetch: Fetch
 ) -> Exact | None:
     try:
-        if plan.schema != schema:
+        if plan.table != schema:
             msg = "the plan is of another schema"
             raise ValueError(msg)  # noqa: TRY301
         if not plan.parts:

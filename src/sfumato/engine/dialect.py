@@ -28,7 +28,8 @@ class Dialect:
     `wide_sum_text` of those in [0, 2^63); both are exact for any number of rows that a
     machine can hold. `grouping` is of one column, or of several in one number
     whose first column is its highest bit. `hexed` stands for a text by the bytes of its UTF-8;
-    where it is given, all but plain words are written so.
+    where it is given, all but plain words are written so. `fence` ends
+    a sub-query that must not be copied into the places where its columns are used.
     """
 
     name: str
@@ -53,6 +54,7 @@ class Dialect:
     grouping: str
     grouping_takes_many: bool = True
     hexed: str | None = None
+    fence: str = ""
 
     def constant(self, value: float) -> str:
         """Return a double constant: its shortest text, read by the database."""
@@ -139,6 +141,7 @@ POSTGRES = Dialect(
     wide_sum_text="CAST(COALESCE(SUM({x}), 0) AS text)",
     count_text="CAST(COUNT({x}) AS text)",
     grouping="GROUPING({x})",
+    fence=" OFFSET 0",
 )
 
 _LOW = (1 << 21) - 1

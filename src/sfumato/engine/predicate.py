@@ -2,22 +2,50 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import assert_never
+from collections.abc import Callable, Iterator
+from typing import TypeAlias, assert_never
 
-from sfumato.declare.expr import And, Compare, Expr, IsIn, IsMissing, Literal_, Not, Or
+from sfumato.declare.logic import (
+    Absent,
+    And,
+    Compare,
+    Expr,
+    IsIn,
+    IsMissing,
+    Literal_,
+    Member,
+    Not,
+    Or,
+    Relation,
+    StartsWith,
+)
 from sfumato.declare.schema import Boolean, Category, Integer, Real
 from sfumato.engine.cell import as_double, key_index
 from sfumato.engine.terms import Terms
 
-__all__ = ["predicate"]
+__all__ = ["Computed", "predicate"]
 
 
-def predicate(expr: Expr, terms: Terms) -> str:
+Computed: TypeAlias = Relation | Member | Absent | StartsWith
+"""Conditions on computed values, which are bound to columns first."""
+
+
+def predicate(  # noqa: PLR0911  one for each
+    expr: Expr, terms: Terms, computed: Callable[[Computed], str]
+) -> str:
     """Return SQL that is true, false or null exactly where `expr` is (null: missing).
 
     Chains of one operator become flat lists, so that long filters stay shallow.
+
+    Args:
+        expr: The condition.
+        terms: The cells of the columns.
+        computed: Renders a condition on computed values.
     """
+
+    def inside(part: Expr) -> str:
+        return f"({predicate(part, terms, computed)})"
+
     match expr:
         case Compare(name, operator, value):
             return _compare(name, operator, value, terms)
@@ -26,11 +54,13 @@ def predicate(expr: Expr, terms: Terms) -> str:
         case IsMissing(name):
             return f"NOT COALESCE({_has_value(name, terms)}, FALSE)"
         case And():
-            return " AND ".join(f"({predicate(e, terms)})" for e in _chain(expr, And))
+            return " AND ".join(map(inside, _chain(expr, And)))
         case Or():
-            return " OR ".join(f"({predicate(e, terms)})" for e in _chain(expr, Or))
+            return " OR ".join(map(inside, _chain(expr, Or)))
         case Not(inner):
-            return f"NOT ({predicate(inner, terms)})"
+            return f"NOT {inside(inner)}"
+        case Relation() | Member() | Absent() | StartsWith():
+            return computed(expr)
         case _:
             assert_never(expr)
 

@@ -5,14 +5,14 @@ Every other engine must return the integers that this one returns.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from itertools import pairwise
-from typing import TypeAlias, assert_never, final
+from typing import assert_never, final
 
-from sfumato.declare.expr import And, Compare, Expr, IsIn, IsMissing, Not, Or
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
 from sfumato.engine import Exact
-from sfumato.engine.cell import as_double, clamped, grid_number, key_index, number
+from sfumato.engine.cell import clamped, grid_number, key_index
+from sfumato.engine.evaluate import Cell, Row, cell, truth, widened_row
 from sfumato.plan import (
     Aggregate,
     Bins,
@@ -28,10 +28,6 @@ from sfumato.plan import (
 from sfumato.secret import Secret
 
 __all__ = ["ReferenceEngine"]
-
-Row: TypeAlias = Mapping[str, object]
-Value: TypeAlias = "float | int | None"
-"""A cell after the rule: a number, the place of a key, or none when missing."""
 
 
 @final
@@ -57,20 +53,21 @@ class ReferenceEngine:
     def run(self, plan: Plan) -> Secret[Exact]:
         """Return the plan's integers."""
         schema, query = plan.schema, plan.query
+        rows = [widened_row(query, row, schema) for row in self._rows]
         kept = [
             row
-            for row in self._rows
-            if query.condition is None or _truth(query.condition, row, schema) is True
+            for row in rows
+            if query.condition is None or truth(query.condition, row, schema) is True
         ]
         last = None if query.other is None else -1
-        groups: dict[tuple[Value, ...] | None, list[Row]] = {
-            tuple(_key(schema, name, key) for name, key in zip(query.keys, cell, strict=True)): []
-            for cell in plan.groups[:last]
+        groups: dict[tuple[Cell, ...] | None, list[Row]] = {
+            tuple(_key(schema, name, key) for name, key in zip(query.keys, group, strict=True)): []
+            for group in plan.groups[:last]
         }  # fmt: skip
         if query.other is not None:
             groups[None] = []
         for row in kept:
-            place = tuple(_value(row, schema, name) for name in query.keys)
+            place = tuple(cell(row, schema, name) for name in query.keys)
             groups.get(place, groups.get(None, [])).append(row)
         return Secret(
             tuple(
@@ -84,17 +81,6 @@ class ReferenceEngine:
         )
 
 
-def _value(row: Row, schema: Schema, name: str) -> Value:
-    """Read one cell of one row."""
-    match schema[name]:
-        case Real() | Integer() as column:
-            return number(row.get(name), column.missing)
-        case Category() | Boolean() as column:
-            return key_index(row.get(name), column)
-        case other:
-            assert_never(other)
-
-
 def _key(schema: Schema, name: str, key: object) -> int | None:
     column = schema[name]
     assert isinstance(column, Category | Boolean)  # noqa: S101  the plan checked it
@@ -103,7 +89,7 @@ def _key(schema: Schema, name: str, key: object) -> int | None:
 
 def _grid(row: Row, schema: Schema, name: str) -> int | None:
     """Return the grid number of a cell; a Boolean is 0 or 1."""
-    column, value = schema[name], _value(row, schema, name)
+    column, value = schema[name], cell(row, schema, name)
     if value is None:
         return None
     return grid_number(value, column) if isinstance(column, Real | Integer) else int(value)  # fmt: skip
@@ -117,7 +103,7 @@ def _integers(  # noqa: PLR0911  one for each aggregate
         case CountRows():
             return [len(rows)]
         case CountValues(name):
-            return [sum(_value(row, schema, name) is not None for row in rows)]
+            return [sum(cell(row, schema, name) is not None for row in rows)]
         case SumValues(name, _, _, fill):
             grid = [_grid(row, schema, name) for row in rows]
             return [sum(fill if q is None else q for q in grid)]
@@ -125,7 +111,7 @@ def _integers(  # noqa: PLR0911  one for each aggregate
             grid = [_grid(row, schema, name) for row in rows]
             return [sum(2 * q - (first + last) for q in grid if q is not None)]
         case CentredKey(name, place):
-            keys = [_value(row, schema, name) for row in rows]
+            keys = [cell(row, schema, name) for row in rows]
             return [sum(1 if k == place else -1 for k in keys if k is not None)]
         case CentredSquare(name, first, last, complete):
             middle = aggregate.least + aggregate.most
@@ -148,9 +134,9 @@ def _integers(  # noqa: PLR0911  one for each aggregate
             assert_never(aggregate)
 
 
-def _bin(row: Row, schema: Schema, name: str, edges: tuple[float, ...]) -> Value:
+def _bin(row: Row, schema: Schema, name: str, edges: tuple[float, ...]) -> Cell:
     """Return the place of a cell among the bins: ``[a, b)``, the last one closed."""
-    column, value = schema[name], _value(row, schema, name)
+    column, value = schema[name], cell(row, schema, name)
     if value is None or not isinstance(column, Real | Integer):
         return value
     x = clamped(value, column)
@@ -158,43 +144,3 @@ def _bin(row: Row, schema: Schema, name: str, edges: tuple[float, ...]) -> Value
         return len(edges) - 2
     inside = (i for i, (a, b) in enumerate(pairwise(edges)) if a <= x < b)
     return next(inside, None)
-
-
-def _truth(expr: Expr, row: Row, schema: Schema) -> bool | None:
-    """Evaluate a predicate in three-valued logic; none is "missing"."""
-    match expr:
-        case Compare(name, operator, value):
-            cell = _value(row, schema, name)
-            return None if cell is None else _compare(cell, operator, _operand(schema, name, value))  # fmt: skip
-        case IsIn(name, values):
-            cell = _value(row, schema, name)
-            return None if cell is None else cell in [_operand(schema, name, v) for v in values]  # fmt: skip
-        case IsMissing(name):
-            return _value(row, schema, name) is None
-        case And(left, right):
-            both = (_truth(left, row, schema), _truth(right, row, schema))
-            return False if False in both else None if None in both else True
-        case Or(left, right):
-            both = (_truth(left, row, schema), _truth(right, row, schema))
-            return True if True in both else None if None in both else False
-        case Not(inner):
-            truth = _truth(inner, row, schema)
-            return None if truth is None else not truth
-        case _:
-            assert_never(expr)
-
-
-def _operand(schema: Schema, name: str, value: object) -> float | int | None:
-    """Read the constant of a comparison as the cells of that column are read."""
-    column = schema[name]
-    if isinstance(column, Real | Integer):
-        return as_double(value)  # type: ignore[arg-type]  # the plan checked it
-    return _key(schema, name, value)
-
-
-def _compare(cell: float, operator: str, value: float | None) -> bool:
-    assert value is not None  # noqa: S101  the plan checked it
-    return {
-        "<": cell < value, "<=": cell <= value, ">": cell > value,
-        ">=": cell >= value, "==": cell == value, "!=": cell != value,
-    }[operator]  # fmt: skip

@@ -23,8 +23,7 @@ from typing import TypeGuard, final
 from sfumato.declare.schema import Boolean, Integer, Real
 from sfumato.engine.dialect import Dialect
 from sfumato.engine.physical import Layout
-from sfumato.engine.predicate import predicate
-from sfumato.engine.terms import Terms
+from sfumato.engine.source import Source
 from sfumato.plan import (
     Aggregate,
     Bins,
@@ -66,7 +65,8 @@ class Scan:
     def __init__(self, plan: Plan, layout: Layout, dialect: Dialect) -> None:
         """Collect what the parts need; pure, no connection is needed."""
         self._plan, self._dialect = plan, dialect
-        self.terms = Terms(plan.schema, layout, dialect)
+        self._source = Source(plan.query, plan.schema, layout, dialect)
+        self.terms = self._source.terms
         aggregates = [part.aggregate for part in plan.parts]
         self.keys = [f"k{i}" for i, _ in enumerate(plan.query.keys)]
         self.bins = list(dict.fromkeys(_binned(aggregates)))
@@ -120,10 +120,12 @@ class Scan:
         ]
         tests = [f"({terms.has_key(name)})" for name in plan.query.keys]
         tests = tests if plan.query.other is None else []
-        if plan.query.condition is not None:
-            tests.insert(0, f"({predicate(plan.query.condition, terms)})")
+        if self._source.condition is not None:
+            tests.insert(0, f"({self._source.condition})")
         where = f" WHERE {' AND '.join(tests)}" if tests else ""
-        return f"SELECT {', '.join(outputs) or '1 AS one'} FROM data{where}"
+        return (
+            f"SELECT {', '.join(outputs) or '1 AS one'} FROM {self._source.sql}{where}"
+        )
 
     def _key(self, name: str) -> str:
         """Return the raw key; null instead of what is none, where other rows count."""

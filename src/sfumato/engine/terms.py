@@ -40,13 +40,20 @@ class Terms:
     """Renders the cells of the declared columns of one loaded table."""
 
     def __init__(self, schema: Schema, layout: Layout, dialect: Dialect) -> None:
-        """Keep the declarations, the storage of each column, and the primitives."""
+        """Keep the declarations, the storage of each column, and the primitives.
+
+        Declared columns beyond the layout are derived: `derive` says where they are.
+        """
         self.schema, self.dialect = schema, dialect
         self._readers: dict[str, Callable[[object], float]] = {}
         self._slots = {
             name: (f"c{i}", physical)
-            for i, (name, physical) in enumerate(zip(schema, layout, strict=True))
+            for i, (name, physical) in enumerate(zip(schema, layout, strict=False))
         }
+
+    def derive(self, name: str, cell: str, physical: Physical) -> None:
+        """Say where the cells of a derived column are, and as what."""
+        self._slots[name] = (cell, physical)
 
     def number(self, name: str) -> str:
         """Return the cell as a double that is never NaN; null when it is missing."""
@@ -116,6 +123,17 @@ class Terms:
         """Return the raw cell of a key column, whose spellings `place` maps to keys."""
         boolean = isinstance(self.schema[name], Boolean)
         return self.truth(name) if boolean else self._cell(name)
+
+    def coded(self, name: str) -> str:
+        """Return the place of a cell among the declared keys, or null."""
+        cell, physical = self._slots[name]
+        if isinstance(physical, Places):
+            return f"CASE WHEN {cell} >= 0 THEN {cell} END"
+        arms = " ".join(
+            f"WHEN {self.is_any(name, [i])} THEN {self.dialect.integer(i)}"
+            for i, _ in enumerate(self._keys(name))
+        )
+        return f"CASE {arms} END"
 
     def has_key(self, name: str) -> str:
         """Return the test that a cell is one of the declared keys; it may be null."""

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from sfumato.amount import exact
-from sfumato.declare.expr import And, Compare, Expr, IsIn, IsMissing, Not, Or
 from sfumato.declare.query import (
     Count,
     Histogram,
@@ -30,15 +28,18 @@ from sfumato.declare.schema import (
 )
 from sfumato.errors import DeclarationError, nearest
 from sfumato.plan.grouping import Grouping
+from sfumato.plan.kinds import check_condition
+from sfumato.plan.widen import widened
 from sfumato.words import N_
 
 __all__ = ["check_query"]
 
-_MOST_CONDITIONS = 400
 
-
-def check_query(query: Query, schema: Schema) -> None:
+def check_query(query: Query, schema: Schema) -> Schema:
     """Refuse unknown columns, statistics of the wrong type, unknown keys, no question.
+
+    Returns:
+        The schema of what is asked about: the table's, with the derived columns.
 
     Raises:
         DeclarationError: With the nearest known name where there is one.
@@ -48,12 +49,13 @@ def check_query(query: Query, schema: Schema) -> None:
             N_("the question asks for no statistic"),
             hint=N_('add one, such as .select(count(), mean("Age"))'),
         )
+    schema = widened(query, schema)
     for statistic in query.statistics:
         _check_statistic(statistic, schema)
     Grouping.of(query, schema)
     if query.condition is not None:
-        _check_size(query.condition)
-        _check_filter(query.condition, schema)
+        check_condition(query.condition, schema)
+    return schema
 
 
 def _check_statistic(statistic: Statistic, schema: Schema) -> None:
@@ -127,72 +129,3 @@ def _check_histogram(name: str, edges: tuple[float, ...], column: Column) -> Non
             hint=N_("write histogram({name})"),
             name=repr(name),
         )
-
-
-def _check_size(expr: Expr) -> None:
-    """Refuse filters too long to be walked; counted without recursion."""
-    open_, count = [expr], 0
-    while open_:
-        match open_.pop():
-            case And(left, right) | Or(left, right):
-                open_ += [left, right]
-            case Not(inner):
-                open_.append(inner)
-                count += 1
-            case _:
-                count += 1
-    if count > _MOST_CONDITIONS:
-        raise DeclarationError(
-            N_("the filter has more than {most} conditions"),
-            hint=N_("list many values of one column with is_in"),
-            most=_MOST_CONDITIONS,
-        )
-
-
-def _check_filter(expr: Expr, schema: Schema) -> None:
-    match expr:
-        case Compare(column, operator, value):
-            ordered = operator not in ("==", "!=")
-            _check_literal(column, schema[column], value, ordered=ordered)
-        case IsIn(column, values):
-            for value in values:
-                _check_literal(column, schema[column], value, ordered=False)
-        case IsMissing(column):
-            _ = schema[column]
-        case And(left, right) | Or(left, right):
-            _check_filter(left, schema)
-            _check_filter(right, schema)
-        case Not(inner):
-            _check_filter(inner, schema)
-        case _:
-            assert_never(expr)
-
-
-def _check_literal(name: str, column: Column, value: object, *, ordered: bool) -> None:
-    match column:
-        case Real() | Integer():
-            if exact(value) is not None and not isinstance(value, str):
-                return
-            expected = N_("compare it with a finite number, such as {example}")
-            example = f"{column.lower:g}"
-        case Boolean():
-            if isinstance(value, bool) and not ordered:
-                return
-            expected = N_("compare it with == or != and {example}")
-            example = "True"
-        case Category(values):
-            if token(value) in column.tokens and not ordered:
-                return
-            expected = N_(
-                "compare it with ==, != or is_in and a declared key: {example}"
-            )
-            example = nearest(str(value), map(str, values))
-        case _:
-            assert_never(column)
-    raise DeclarationError(
-        N_("column {name} cannot be compared with {value}"),
-        hint=expected,
-        name=repr(name),
-        value=repr(value)[:60],
-        example=example,
-    )

@@ -84,7 +84,7 @@ def make_plan(
             usable. Nothing was spent.
     """
     total = loss if isinstance(loss, ZCDP | GDP) else Epsilon(loss)
-    check_query(query, schema)
+    schema = check_query(query, schema)
     if not isinstance(total, GDP) and total.delta_units:
         raise DeclarationError(
             N_("nothing in the question costs a delta: it has no unknown keys"),

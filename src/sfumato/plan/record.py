@@ -142,7 +142,7 @@ class Plan:
 
     Attributes:
         dataset: Name of the dataset: whose budget pays.
-        schema: Public facts of the table.
+        schema: Public facts of the table, with the derived columns of the query.
         query: The question.
         parts: The exact integers to compute, each measured once.
         steps: The measurements: every part belongs to exactly one.
@@ -165,6 +165,15 @@ class Plan:
     def grouping(self) -> Grouping:
         """The grouping columns and their keys."""
         return Grouping.of(self.query, self.schema)
+
+    @property
+    def table(self) -> Schema:
+        """The public facts of the table itself, without derived columns."""
+        if not self.query.derived:
+            return self.schema
+        derived = {one.name for one in self.query.derived}
+        own = {n: c for n, c in self.schema.columns if n not in derived}
+        return Schema(own, self.schema.unit)
 
     @property
     def cost(self) -> Loss:

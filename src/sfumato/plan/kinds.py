@@ -1,0 +1,342 @@
+"""What kind of thing is a computed value? Typed before any row is read, or refused.
+
+A text value carries its *vocabulary*: every text that it can be, in public order. It
+follows from declared keys and constants alone, so functions of texts are computed here,
+once per text, and no engine is ever asked to change one.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from typing import TypeAlias, assert_never, final
+
+from sfumato.declare.logic import (
+    Absent,
+    And,
+    Compare,
+    Expr,
+    IsIn,
+    IsMissing,
+    Literal_,
+    Member,
+    Not,
+    Or,
+    Relation,
+    StartsWith,
+)
+from sfumato.declare.schema import (
+    Boolean,
+    Category,
+    Column,
+    Integer,
+    Real,
+    Schema,
+    token,
+)
+from sfumato.declare.value import (
+    Arithmetic,
+    Choice,
+    Clip,
+    Constant,
+    Cut,
+    DatePart,
+    Floor,
+    Mapped,
+    Missing,
+    Name,
+    Truth,
+    Value,
+)
+from sfumato.errors import DeclarationError, nearest
+from sfumato.plan.constants import check_literal, is_number
+from sfumato.words import N_
+
+__all__ = ["Kind", "Logical", "Nothing", "Numeric", "Words", "check_condition",
+           "check_size", "kind_of", "text_function"]  # fmt: skip
+
+_MOST = 400  # nodes of all expressions of a question
+_DEEPEST = 50
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Numeric:
+    """A number."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Logical:
+    """True or false."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Words:
+    """One of these texts; each is a token (see `schema.token`) and stands once."""
+
+    vocabulary: tuple[str, ...]
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Nothing:
+    """Missing on every row; it goes with any kind."""
+
+
+Kind: TypeAlias = Numeric | Logical | Words | Nothing
+
+
+def kind_of(value: Value, schema: Schema) -> Kind:  # noqa: C901, PLR0911  one for each
+    """Return the kind of a value, whose columns the schema declares.
+
+    Raises:
+        DeclarationError: A column is unknown, or an operation does not fit its operand.
+    """
+    match value:
+        case Name(column):
+            return _cell(schema[column])
+        case Constant(str() as text):
+            return _words([text])
+        case Constant():
+            return Numeric()
+        case Missing():
+            return Nothing()
+        case Arithmetic(_, left, right):
+            _number(left, schema)
+            _number(right, schema)
+            return Numeric()
+        case Floor(inner) | Clip(inner):
+            _number(inner, schema)
+            return Numeric()
+        case Mapped(function, inner):
+            return _mapped(function, inner, schema)
+        case DatePart(part, inner):
+            raise _unfit(N_("{value} needs a day"), f"{part}({inner})")
+        case Cut(inner, _, labels):
+            _number(inner, schema)
+            return _words(labels)
+        case Choice():
+            return _choice(value, schema)
+        case Truth(condition):
+            check_condition(condition, schema)
+            return Logical()
+        case _:
+            assert_never(value)
+
+
+def _cell(column: Column) -> Kind:
+    match column:
+        case Real() | Integer():
+            return Numeric()
+        case Category():
+            return Words(column.tokens)
+        case Boolean():
+            return Logical()
+        case _:
+            assert_never(column)
+
+
+def text_function(function: str) -> Callable[[str], str]:
+    """Return what a function of texts does to one; it is Python's, on public texts."""
+    return str.lower if function == "lower" else str.strip
+
+
+def _mapped(function: str, inner: Value, schema: Schema) -> Kind:
+    kind = kind_of(inner, schema)
+    if isinstance(kind, Nothing):
+        return kind
+    if function == "number":
+        if isinstance(kind, Words | Logical):
+            return Numeric()
+        raise _unfit(N_("{value} needs a text or a condition"), f"number({inner})")
+    if not isinstance(kind, Words):
+        raise _unfit(N_("{value} needs a text"), f"{function}({inner})")
+    if function == "date":
+        raise _unfit(N_("{value} needs a day"), f"date({inner})")
+    change = text_function(function)
+    return _words(map(change, kind.vocabulary))
+
+
+def _words(texts: Iterable[str]) -> Words:
+    return Words(tuple(dict.fromkeys(str(token(text)) for text in texts)))
+
+
+def _choice(value: Choice, schema: Schema) -> Kind:
+    for condition, _ in value.branches:
+        check_condition(condition, schema)
+    values = [branch for _, branch in value.branches] + [value.otherwise]
+    found: Kind = Nothing()
+    for kind in (kind_of(v, schema) for v in values):
+        if isinstance(kind, Nothing):
+            continue
+        if isinstance(found, Nothing):
+            found = kind
+        elif isinstance(found, Words) and isinstance(kind, Words):
+            found = _words(found.vocabulary + kind.vocabulary)
+        elif type(found) is not type(kind):
+            raise DeclarationError(
+                N_("the branches of {value} are of different kinds"),
+                hint=N_("let every branch be a number, or every one a text"),
+                value=_short(value),
+            )
+    return found
+
+
+def _number(value: Value, schema: Schema) -> None:
+    if not isinstance(kind_of(value, schema), Numeric | Nothing):
+        raise DeclarationError(
+            N_("{value} is no number to compute with"),
+            hint=N_(
+                "write to_number() for the number that a text is; of a condition it "
+                "gives 1 and 0"
+            ),
+            value=_short(value),
+        )
+
+
+def check_condition(expr: Expr, schema: Schema) -> None:  # noqa: C901, PLR0912  one for each
+    """Refuse unknown columns, constants of another kind, and keys that are not declared.
+
+    Raises:
+        DeclarationError: With the nearest known name or key where there is one.
+    """
+    match expr:
+        case Compare(column, operator, value):
+            ordered = operator not in ("==", "!=")
+            check_literal(column, schema[column], value, ordered=ordered)
+        case IsIn(column, values):
+            for one in values:
+                check_literal(column, schema[column], one, ordered=False)
+        case IsMissing(column):
+            _ = schema[column]
+        case Relation(left, operator, right):
+            _check_relation(left, operator, right, schema)
+        case Member(inner, values):
+            kind = kind_of(inner, schema)
+            for one in values:
+                _check_member(inner, kind, one)
+        case Absent(inner):
+            kind_of(inner, schema)
+        case StartsWith(inner):
+            if not isinstance(kind_of(inner, schema), Words | Nothing):
+                raise _unfit(N_("{value} needs a text"), str(expr))
+        case And(left, right) | Or(left, right):
+            check_condition(left, schema)
+            check_condition(right, schema)
+        case Not(inner):
+            check_condition(inner, schema)
+        case _:
+            assert_never(expr)
+
+
+def _check_relation(left: Value, operator: str, right: Value, schema: Schema) -> None:
+    one, other = kind_of(left, schema), kind_of(right, schema)
+    if isinstance(one, Nothing) or isinstance(other, Nothing):
+        raise DeclarationError(
+            N_("a comparison with what is always missing says nothing"),
+            hint=N_("write is_missing() to find missing values"),
+        )
+    ordered = operator not in ("==", "!=")
+    if type(one) is not type(other) or isinstance(one, Logical) or (ordered and isinstance(one, Words)):  # fmt: skip
+        raise DeclarationError(
+            N_("{left} cannot be compared with {right} by {operator}"),
+            hint=N_(
+                "compare numbers with numbers, and texts with texts by == and !=; "
+                "join conditions with &, | and ~"
+            ),
+            left=_short(left),
+            right=_short(right),
+            operator=operator,
+        )
+    if isinstance(one, Words) and isinstance(other, Words):
+        for side, constant, kind in ((left, right, one), (right, left, other)):
+            if isinstance(constant, Constant) and not isinstance(side, Constant):
+                _check_member(side, kind, constant.value)
+
+
+def _check_member(value: Value, kind: Kind, constant: Literal_) -> None:
+    match kind:
+        case Numeric():
+            if is_number(constant):
+                return
+            expected = N_("compare it with a finite number, such as {example}")
+            example = "1"
+        case Words(vocabulary):
+            if token(constant) in vocabulary and not isinstance(constant, bool):
+                return
+            expected = N_("it can only be one of its public texts: {example}")
+            example = nearest(str(constant), vocabulary)
+        case Logical() | Nothing():
+            expected = N_("use it as a condition: join it with &, | and ~")
+            example = ""
+        case _:
+            assert_never(kind)
+    raise DeclarationError(
+        N_("{name} cannot be compared with {value}"),
+        hint=expected,
+        name=_short(value),
+        value=repr(constant)[:60],
+        example=example,
+    )
+
+
+def check_size(roots: list[Expr | Value]) -> None:
+    """Refuse expressions too long or too deep to be walked; counted without recursion.
+
+    A chain of one of & and | counts as flat, as engines render it.
+    """
+    open_: list[tuple[Expr | Value, int]] = [(root, 0) for root in roots]
+    count = 0
+    while open_:
+        node, depth = open_.pop()
+        count += not isinstance(node, And | Or)
+        if count > _MOST:
+            raise DeclarationError(
+                N_("the filter has more than {most} conditions"),
+                hint=N_("list many values of one column with is_in"),
+                most=_MOST,
+            )
+        if depth > _DEEPEST:
+            raise DeclarationError(
+                N_("the expression has more than {most} steps within one another"),
+                hint=N_("derive a part of it as a column of its own"),
+                most=_DEEPEST,
+            )
+        flat = isinstance(node, And | Or | Not)
+        open_ += [(child, depth + (not flat)) for child in _children(node)]
+
+
+def _children(node: Expr | Value) -> Iterator[Expr | Value]:
+    match node:
+        case And(left, right) | Or(left, right) | Relation(left, _, right):
+            yield from (left, right)
+        case Arithmetic(_, left, right):
+            yield from (left, right)
+        case Not(inner) | Member(inner) | Absent(inner) | StartsWith(inner):
+            yield inner
+        case Floor(inner) | Clip(inner) | Cut(inner):
+            yield inner
+        case Mapped(_, inner) | DatePart(_, inner):
+            yield inner
+        case Choice(branches, otherwise):
+            for condition, value in branches:
+                yield from (condition, value)
+            yield otherwise
+        case Truth(condition):
+            yield condition
+        case Compare() | IsIn() | IsMissing() | Name() | Constant() | Missing():
+            pass
+        case _:
+            assert_never(node)
+
+
+def _unfit(fact: str, value: str) -> DeclarationError:
+    hint = N_("texts are declared keys and constants; days are columns of type Date")
+    return DeclarationError(fact, hint=hint, value=value[:60])
+
+
+def _short(value: Value) -> str:
+    text = str(value)
+    return repr(text if len(text) <= 60 else f"{text[:57]}…")  # noqa: PLR2004  a line

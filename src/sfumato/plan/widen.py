@@ -1,0 +1,113 @@
+"""From a table's schema to that of a question: with the columns that it derives.
+
+A derived column is declared like any other, so that bounds and keys are public: the
+sensitivity of a statistic rests on the declaration alone, and not on how the column is
+computed. The declaration may be left out where it follows exactly from public facts:
+a condition is a Boolean, and a text has the keys of its vocabulary.
+"""
+
+from __future__ import annotations
+
+from typing import assert_never
+
+from sfumato.declare.query import Derived, Query
+from sfumato.declare.schema import Boolean, Category, Column, Integer, Real, Schema
+from sfumato.errors import DeclarationError, nearest
+from sfumato.plan.kinds import (
+    Kind,
+    Logical,
+    Nothing,
+    Numeric,
+    Words,
+    check_size,
+    kind_of,
+)
+from sfumato.words import N_
+
+__all__ = ["widened"]
+
+
+def widened(query: Query, schema: Schema) -> Schema:
+    """Return the schema with the derived columns of a query, in their order.
+
+    Raises:
+        DeclarationError: A name is taken, an expression does not fit its columns, or a
+            declaration is missing or does not fit the expression. Nothing was spent.
+    """
+    roots = [one.value for one in query.derived]
+    check_size([*roots, query.condition] if query.condition is not None else [*roots])
+    for one in query.derived:
+        _check_name(one.name, schema)
+        kind = kind_of(one.value, schema)
+        column = _inferred(one.name, kind) if one.column is None else one.column
+        if one.column is not None:
+            _check_column(one, kind)
+        schema = Schema({**dict(schema.columns), one.name: column}, schema.unit)
+    return schema
+
+
+def _check_name(name: str, schema: Schema) -> None:
+    for known in schema:
+        if known.casefold() == name.casefold():
+            raise DeclarationError(
+                N_("the derived column {name} has the name of column {known}"),
+                hint=N_(
+                    "give it a name of its own, which differs in more than small and "
+                    "capital letters"
+                ),
+                name=repr(name),
+                known=repr(known),
+            )
+
+
+def _inferred(name: str, kind: Kind) -> Column:
+    match kind:
+        case Logical():
+            return Boolean()
+        case Words(vocabulary):
+            return Category(vocabulary)
+        case Numeric():
+            raise DeclarationError(
+                N_("the derived column {name} is a number without public bounds"),
+                hint=N_("declare them: derive({name}, …, Real(lower, upper))"),
+                name=repr(name),
+            )
+        case Nothing():
+            raise DeclarationError(
+                N_("the derived column {name} is missing on every row"),
+                hint=N_("give it a value on some rows"),
+                name=repr(name),
+            )
+        case _:
+            assert_never(kind)
+
+
+def _check_column(one: Derived, kind: Kind) -> None:
+    match kind, one.column:
+        case (Numeric(), Real() | Integer() | Category()) | (Nothing(), _):
+            return
+        case Logical(), Boolean():
+            if one.column == Boolean():
+                return
+        case Words(vocabulary), Category(values):
+            unknown = [t for t in Category(values).tokens if t not in vocabulary]
+            if not unknown:
+                return
+            raise DeclarationError(
+                N_("the derived column {name} can never be {key}"),
+                hint=N_("it can only be one of its public texts: {example}"),
+                name=repr(one.name),
+                key=repr(unknown[0])[:60],
+                example=nearest(unknown[0], vocabulary),
+            )
+        case _:
+            pass
+    raise DeclarationError(
+        N_("the derived column {name} is {kind} and cannot be declared as {column}"),
+        hint=N_(
+            "numbers are Real, Integer or Category, texts Category, conditions Boolean()"
+        ),
+        name=repr(one.name),
+        kind=type(kind).__name__.lower(),
+        column=type(one.column).__name__,
+    )
