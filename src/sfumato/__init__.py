@@ -30,8 +30,9 @@ if TYPE_CHECKING:
     )
     from sfumato.arrays import above_threshold, choose, gaussian, geometric, laplace
     from sfumato.consistency import Between, Monotone, Parts, Total, consistent
+    from sfumato.declare.choice import when
     from sfumato.declare.dataset import CSV, Dataset, Postgres, Spark
-    from sfumato.declare.expr import col, when
+    from sfumato.declare.expr import col
     from sfumato.declare.query import (
         Query,
         count,
@@ -101,8 +102,9 @@ _HOMES = {
         "utility",
     ),
     "arrays": ("above_threshold", "choose", "gaussian", "geometric", "laplace"),
+    "declare.choice": ("when",),
     "declare.dataset": ("CSV", "Dataset", "Postgres", "Spark"),
-    "declare.expr": ("col", "when"),
+    "declare.expr": ("col",),
     "declare.query": (
         "Query",
         "count",

@@ -7,7 +7,8 @@ from hypothesis import HealthCheck
 from hypothesis import strategies as st
 
 from sfumato.declare import query as ask
-from sfumato.declare.expr import Term, col, value_of, when
+from sfumato.declare.choice import when
+from sfumato.declare.expr import Term, col, value_of
 from sfumato.declare.logic import Absent, Member
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
 from sfumato.plan import make_plan

@@ -1,4 +1,4 @@
-"""How conditions and computed values are written: columns, operators, ``when``.
+"""How conditions and computed values are written: columns and operators.
 
 What comes out is plain data (`logic`, `value`). Comparing a column with a constant gives
 a condition; computing with it gives another term, which can be computed with, compared,
@@ -49,7 +49,7 @@ from sfumato.words import N_
 
 __all__ = ["Absent", "And", "Col", "Compare", "Expr", "IsIn", "IsMissing", "Literal_",
            "Member", "Not", "Operand", "Operator", "Or", "Relation", "StartsWith", "Term",
-           "When", "bin_labels", "col", "value_of", "when"]  # fmt: skip
+           "bin_labels", "col", "value_of"]  # fmt: skip
 
 Operand: TypeAlias = "Term | Expr | Value | str | int | float | dt.date | None"
 _HIGHEST_POWER = 8
@@ -137,7 +137,8 @@ class Term:
 
     def __abs__(self) -> Term:
         """Size without sign."""
-        return when(self < 0).then(-self).otherwise(self)
+        below = Relation(self.value, "<", Constant(0))
+        return Term(Choice(((below, (-self).value),), self.value))
 
     def __lt__(self, other: Operand) -> Expr:
         """Below."""
@@ -309,63 +310,9 @@ class Col(Term):
         return Compare(self.name, operator, _literal(other))
 
 
-@final
-class When:
-    """Branches in the making; ``then`` must follow."""
-
-    __slots__ = ("_branches", "_condition")
-
-    def __init__(
-        self, condition: Expr, branches: tuple[tuple[Expr, Value], ...] = ()
-    ) -> None:
-        """Begin a branch."""
-        if not isinstance(condition, Expr):
-            raise DeclarationError(
-                N_("{value} is not a condition"),
-                hint=N_('write, for example, when(col("Age") >= 30)'),
-                value=type(condition).__name__,
-            )
-        self._condition, self._branches = condition, branches
-
-    def then(self, value: Operand) -> _Then:
-        """Say the value where the condition is true."""
-        return _Then((*self._branches, (self._condition, value_of(value))))
-
-
-@final
-class _Then(Term):
-    """Branches so far; without ``otherwise`` all other rows are missing."""
-
-    __slots__ = ("_branches",)
-
-    def __init__(self, branches: tuple[tuple[Expr, Value], ...]) -> None:
-        super().__init__(Choice(branches, Missing()))
-        self._branches = branches
-
-    def when(self, condition: Expr) -> When:
-        """Begin another branch, for rows where no condition before was true."""
-        return When(condition, self._branches)
-
-    def otherwise(self, value: Operand) -> Term:
-        """Say the value of all other rows."""
-        return Term(Choice(self._branches, value_of(value)))
-
-
 def col(name: str) -> Col:
     """Mention a column in a question; see `Col`."""
     return Col(name)
-
-
-def when(condition: Expr) -> When:
-    """Begin a choice: ``when(col("Age") < 18).then("minor").otherwise("adult")``.
-
-    A condition that is missing counts as not true, as in SQL.
-
-    Examples:
-        >>> print(when(col("Age") < 18).then("minor").otherwise("adult").value)
-        (when Age < 18 then 'minor' otherwise 'adult')
-    """
-    return When(condition)
 
 
 def value_of(operand: object) -> Value:

@@ -10,14 +10,14 @@ from math import isinf, prod
 from typing import TypeAlias, final
 
 from sfumato.amount import Amount, exact, nearest_double
-from sfumato.declare.expr import And, Expr, Operand, value_of
+from sfumato.declare.derived import Derived, read_derived
+from sfumato.declare.expr import And, Expr, Operand
 from sfumato.declare.keys import Listed, read_listed
 from sfumato.declare.schema import Column
-from sfumato.declare.value import Value
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
 
-__all__ = ["Count", "Derived", "Histogram", "Mean", "Median", "Proportion", "Quantile", "Query",
+__all__ = ["Count", "Histogram", "Mean", "Median", "Proportion", "Quantile", "Query",
            "Statistic", "Std", "Sum", "Variance", "count", "histogram", "mean", "median",
            "proportion", "quantile", "std", "sum", "variance"]  # fmt: skip
 
@@ -280,25 +280,6 @@ def histogram(
 
 @final
 @dataclass(frozen=True, slots=True)
-class Derived:
-    """A column computed from other columns of the same row.
-
-    It is unit-local: what a unit's rows become depends on these rows alone.
-
-    Attributes:
-        name: Its name; no other column has it.
-        value: How it is computed.
-        column: Its declaration: public bounds or keys; none where they follow from the
-            value itself.
-    """
-
-    name: str
-    value: Value
-    column: Column | None = None
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class Query:
     """A question: which rows, grouped by what, which statistics.
 
@@ -317,28 +298,8 @@ class Query:
     derived: tuple[Derived, ...] = ()
 
     def derive(self, name: str, value: Operand, column: Column | None = None) -> Query:
-        """Add a column computed from the others; see `sfumato.question.Question.derive`.
-
-        Examples:
-            >>> from sfumato.declare.expr import col
-            >>> from sfumato.declare.schema import Real
-            >>> bmi = col("Weight") / col("Height") ** 2
-            >>> print(Query().derive("BMI", bmi, Real(10, 80)).select(mean("BMI")))
-            mean_BMI with BMI = (Weight / (Height * Height))
-        """
-        if not name or type(name) is not str:
-            raise DeclarationError(
-                N_("the name of a derived column is a text, got {value}"),
-                hint=N_('write derive("BMI", col("Weight") / col("Height") ** 2, …)'),
-                value=repr(name)[:60],
-            )
-        if column is not None and not isinstance(column, Column):
-            raise DeclarationError(
-                N_("column {name} is not declared with a column type"),
-                hint=N_("use Real, Integer, Category or Boolean"),
-                name=repr(name),
-            )
-        one = Derived(name, value_of(value), column)
+        """Add a column computed from the others; see `Question.derive`."""
+        one = read_derived(name, value, column)
         return replace(self, derived=(*self.derived, one))
 
     def where(self, condition: Expr) -> Query:
@@ -418,7 +379,7 @@ class Query:
         if self.condition is not None:
             words += f" where {self.condition}"
         if self.derived:
-            words += " with " + ", ".join(f"{d.name} = {d.value}" for d in self.derived)
+            words += " with " + ", ".join(map(str, self.derived))
         return words
 
 

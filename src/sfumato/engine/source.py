@@ -17,6 +17,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import assert_never, final
 
+from sfumato.declare.derived import Derived
 from sfumato.declare.logic import (
     Absent,
     And,
@@ -30,7 +31,7 @@ from sfumato.declare.logic import (
     Relation,
     StartsWith,
 )
-from sfumato.declare.query import Derived, Query
+from sfumato.declare.query import Query
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema, token
 from sfumato.declare.value import (
     LARGEST_VALUE,

@@ -10,7 +10,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from sfumato.declare.query import Derived, Query
+from sfumato.declare.derived import Derived
+from sfumato.declare.query import Query
 from sfumato.declare.schema import Boolean, Category, Column, Integer, Real, Schema
 from sfumato.errors import DeclarationError, nearest
 from sfumato.plan.kinds import (
