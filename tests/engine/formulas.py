@@ -13,6 +13,8 @@ from sfumato.declare.logic import Absent, Member
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
 from sfumato.plan import make_plan
 from sfumato.plan.kinds import Words, kind_of
+from sfumato.plan.reach import reach
+from sfumato.plan.widen import widened
 
 SLOW = [HealthCheck.too_slow, HealthCheck.data_too_large, HealthCheck.filter_too_much]
 
@@ -149,6 +151,8 @@ def declared(draw, value, schema):
         vocabulary = sorted(kind.vocabulary)
         return Category(draw(st.lists(st.sampled_from(vocabulary), min_size=1, unique=True)))  # fmt: skip
     if type(kind).__name__ == "Numeric":
+        if reach(value, schema) is not None and draw(st.booleans()):
+            return None
         if draw(st.booleans()):
             return Category(draw(st.sampled_from([[0, 1], [2, -3, 10**24], range(-3, 12)])))  # fmt: skip
         return draw(a.number_columns())
@@ -171,11 +175,7 @@ def plans(draw, unit=a.ADDED_OR_REMOVED):
         node = value_of(value)
         column = declared(draw, node, schema)
         query = query.derive(name, value, column)
-        wide = column
-        if wide is None:
-            found = kind_of(node, schema)
-            wide = Category(found.vocabulary) if isinstance(found, Words) else Boolean()
-        schema = Schema({**dict(schema.columns), name: wide}, schema.unit)
+        schema = widened(query, own)
     groupable = _of(schema, Category, Boolean)
     keys = draw(st.lists(st.sampled_from(groupable), max_size=2, unique=True))
     query = query.group_by(*keys)

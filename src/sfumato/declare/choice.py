@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import final
 
-from sfumato.declare.expr import Expr, Operand, Term, value_of
+from sfumato.declare.expr import Expr, Operand, Operators, Term, value_of
 from sfumato.declare.value import Choice, Missing, Value
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
@@ -36,13 +36,13 @@ class When:
 
 
 @final
-class _Then(Term):
+class _Then(Operators):
     """Branches so far; without ``otherwise`` all other rows are missing."""
 
     __slots__ = ("_branches",)
 
     def __init__(self, branches: tuple[tuple[Expr, Value], ...]) -> None:
-        super().__init__(Choice(branches, Missing()))
+        self.value = Choice(branches, Missing())
         self._branches = branches
 
     def when(self, condition: Expr) -> When:

@@ -43,20 +43,21 @@ from sfumato.declare.value import (
     Sign,
     Truth,
     Value,
+    bin_labels,
 )
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
 
 __all__ = ["Absent", "And", "Col", "Compare", "Expr", "IsIn", "IsMissing", "Literal_",
-           "Member", "Not", "Operand", "Operator", "Or", "Relation", "StartsWith", "Term",
-           "bin_labels", "col", "value_of"]  # fmt: skip
+           "Member", "Not", "Operand", "Operator", "Operators", "Or", "Relation", "StartsWith", "Term",
+           "col", "value_of"]  # fmt: skip
 
-Operand: TypeAlias = "Term | Expr | Value | str | int | float | dt.date | None"
+Operand: TypeAlias = "Operators | Expr | Value | str | int | float | dt.date | None"
 _HIGHEST_POWER = 8
 
 
-class Term:
-    """A computed value in the making; every operation on it is total.
+class Operators:
+    """What columns and computed values share; every operation on them is total.
 
     Examples:
         >>> bmi = col("Weight") / col("Height") ** 2
@@ -68,10 +69,7 @@ class Term:
 
     __slots__ = ("value",)
     __hash__ = None  # type: ignore[assignment]
-
-    def __init__(self, value: Value) -> None:
-        """Wrap a node."""
-        self.value = value
+    value: Value
 
     def __repr__(self) -> str:
         """Say it in words."""
@@ -126,7 +124,7 @@ class Term:
                 most=_HIGHEST_POWER,
                 value=repr(power)[:60],
             )
-        product = self
+        product = Term(self.value)
         for _ in range(power - 1):
             product *= self
         return product
@@ -268,7 +266,18 @@ class Term:
 
 
 @final
-class Col(Term):
+class Term(Operators):
+    """A computed value in the making."""
+
+    __slots__ = ()
+
+    def __init__(self, value: Value) -> None:
+        """Wrap a node."""
+        self.value = value
+
+
+@final
+class Col(Operators):
     """A column mentioned in a question: ``(col("Age") >= 30) & (col("Outcome") == 1)``.
 
     Examples:
@@ -284,7 +293,7 @@ class Col(Term):
 
     def __init__(self, name: str) -> None:
         """Mention the column called exactly `name`."""
-        super().__init__(Name(name))
+        self.value = Name(name)
 
     @property
     def name(self) -> str:
@@ -305,7 +314,7 @@ class Col(Term):
         return IsMissing(self.name)
 
     def _compared(self, operator: Operator, other: Operand) -> Expr:
-        if isinstance(other, Term | Value):
+        if isinstance(other, Operators | Value):
             return super()._compared(operator, other)
         return Compare(self.name, operator, _literal(other))
 
@@ -326,7 +335,7 @@ def value_of(operand: object) -> Value:
     if isinstance(operand, Expr):
         return Truth(operand)
     match operand:
-        case Term():
+        case Operators():
             return operand.value
         case None:
             return Missing()
@@ -347,16 +356,6 @@ def value_of(operand: object) -> Value:
                 hint=N_('write a column, a number or a text: col("Weight") * 2'),
                 value=type(operand).__name__,
             )
-
-
-def bin_labels(edges: Sequence[float]) -> tuple[str, ...]:
-    """Return the bins between edges as texts, the last one closed."""
-    words = [f"{e:.15g}" for e in edges]
-    last = len(words) - 2
-    return tuple(
-        f"[{a}, {b}{']' if i == last else ')'}"
-        for i, (a, b) in enumerate(pairwise(words))
-    )
 
 
 def _several(values: Iterable[Literal_ | dt.date]) -> tuple[Literal_, ...]:

@@ -1,338 +1,203 @@
-"""A parsed SELECT → a `Query`: the visitor that knows each node and each argument.
+"""A parsed SELECT → a `Query`: outputs, source, filter and keys.
 
-The tree is sqlglot's; its nodes are known here by the names of their classes, so that
-this module, like the rest of the argument, needs the standard library only.
+A value that is computed becomes a derived column of its own, whose name is how it is
+written, or, for a key, its alias.
 """
 
 from __future__ import annotations
 
-import re
 from collections import Counter
-from collections.abc import Iterator
-from math import isfinite
-from typing import Any, Final, NoReturn, final
+from collections.abc import Callable
+from typing import Any, Final, final
 
-from sfumato.declare.expr import (
-    And,
-    Col,
-    Compare,
-    Expr,
-    IsIn,
-    IsMissing,
-    Literal_,
-    Not,
-    Operator,
-    Or,
+from sfumato.declare import query as ask
+from sfumato.declare.query import Query, Statistic
+from sfumato.declare.schema import Column, Real
+from sfumato.declare.sqltree import (
+    SHAPE,
+    Tree,
+    kind_of,
+    refuse,
+    word_of,
 )
-from sfumato.declare.query import Query, Statistic, count, mean, sum  # noqa: A004
+from sfumato.declare.sqlvalue import Values
+from sfumato.declare.value import Clip, Name, Value
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
 
-__all__ = ["DEEPEST", "SHAPE", "SIGNS", "Reader", "named", "refuse", "too_large"]
+__all__ = ["Reader"]
 
-DEEPEST = 50  # brackets and NOTs within one another
-_MOST = 200  # conditions; checks and engines walk filters recursively
-_DIGITS = 400  # characters of a number
-_COMPARISONS: Final[dict[str, tuple[Operator, Operator]]] = {
-    "EQ": ("==", "=="), "NEQ": ("!=", "!="), "LT": ("<", ">"),
-    "LTE": ("<=", ">="), "GT": (">", "<"), "GTE": (">=", "<="),
-}  # fmt: skip
-"""Each comparison, and the one that holds with its sides exchanged."""
-SIGNS: Final = {
-    "SELECT": "SELECT", "FROM": "FROM", "WHERE": "WHERE", "GROUP_BY": "GROUP BY",
-    "AND": "AND", "OR": "OR", "NOT": "NOT", "IN": "IN", "BETWEEN": "BETWEEN", "IS": "IS",
-    "NULL": "NULL", "TRUE": "TRUE", "FALSE": "FALSE", "ALIAS": "AS", "STAR": "*",
-    "COMMA": ",", "DASH": "-", "L_PAREN": "(", "R_PAREN": ")", "EQ": "=", "NEQ": "<>",
-    "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">=",
-}  # fmt: skip
-"""How each kind of word is counted; any other word is counted by its text in quotes."""
-_PLAIN = re.compile(r"[^\W\d]\w*")
-_INTEGER = re.compile(r"[0-9]+", re.ASCII)
-_REAL = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
-
-SHAPE = N_(
-    "write SELECT key, COUNT(*), AVG(column) AS name FROM {table} WHERE … GROUP BY key"
+_STATISTICS = N_(
+    "ask for COUNT(*), COUNT(x), SUM(x), AVG(x), VAR_POP(x), STDDEV_POP(x), MEDIAN(x), "
+    "QUANTILE(x, 0.9) or PERCENTILE_DISC(0.9) WITHIN GROUP (ORDER BY x)"
 )
-_STATISTICS = N_("ask for COUNT(*), COUNT(column), SUM(column) or AVG(column)")
-_FILTER = N_(
-    "write comparisons of a column with a constant, IN (…), BETWEEN, IS NULL, joined "
-    "with AND, OR and NOT"
-)
-_CONSTANT = N_("write a number, text in single quotes, TRUE or FALSE")
-
-
-def too_large() -> DeclarationError:
-    """Return the error for a filter that is too long or too deep."""
-    return DeclarationError(
-        N_("the SQL has more conditions, or brackets within brackets, than are read"),
-        hint=N_("use at most {most} conditions, {deepest} deep"),
-        most=_MOST,
-        deepest=DEEPEST,
-    )
-
-
-def refuse(construct: str, hint: str, **facts: object) -> NoReturn:
-    """Refuse the text because of one construct."""
-    raise DeclarationError(
-        N_("the SQL cannot be asked because of {construct}"),
-        hint=hint,
-        construct=construct,
-        **facts,
-    )
+_SIMPLE: Final[dict[str, tuple[str, Callable[..., Statistic]]]] = {
+    "Count": ("COUNT", ask.count), "Sum": ("SUM", ask.sum), "Avg": ("AVG", ask.mean),
+    "VariancePop": ("VAR_POP", ask.variance), "StddevPop": ("STDDEV_POP", ask.std),
+    "Median": ("MEDIAN", ask.median),
+}  # fmt: skip
+_KEYS = N_("after GROUP BY name columns with declared keys, or values with public ones")
 
 
 @final
 class Reader:
-    """Walks a tree; each node is recognised by the exact name of its class.
-
-    Attributes:
-        used: The words and signs that the nodes seen so far are written with.
-    """
+    """Reads the statement; each node is recognised by the exact name of its class."""
 
     def __init__(self, table: str) -> None:
         """Begin with no word used; `table` is the name that may stand after FROM."""
-        self._table = table
-        self._conditions = 0
-        self.used: Counter[str] = Counter()
+        self._tree = Tree(table)
+        self._values = Values(self._tree)
+        self._derived: dict[str, tuple[Value, Column | None]] = {}
+
+    @property
+    def used(self) -> Counter[str]:
+        """The words and signs that the nodes seen so far are written with."""
+        return self._tree.used
 
     def query(self, tree: Any) -> Query:
         """Read the statement."""
-        if _kind(tree) != "Select":
-            refuse(_word(tree), SHAPE, table=self._table)
-        outputs, source, where, group = self._open(
+        if kind_of(tree) != "Select":
+            refuse(word_of(tree), SHAPE, table=self._tree.table)
+        outputs, source, where, group = self._tree.open(
             tree, "expressions", "from", "where", "group", hint=SHAPE
         )
         if not outputs:
             refuse("SELECT", _STATISTICS)
-        self._use("SELECT", *"," * (len(outputs) - 1))
+        self._tree.use("SELECT", *"," * (len(outputs) - 1))
         self._check_source(source)
-        keys = self._keys(group)
-        query = Query().group_by(*keys).select(*self._statistics(outputs, keys))
+        found = [self._output(output) for output in outputs]
+        keys = self._keys(group, {n: o for o, n in found if isinstance(o, Value) and n})
+        statistics = [
+            one for o, name in found if (one := self._asked(o, name, keys)) is not None
+        ]
+        query = Query()
+        for name, (value, column) in self._derived.items():
+            query = query.derive(name, value, column)
+        query = query.group_by(*keys).select(*statistics)
         if where is None:
             return query
-        (condition,) = self._open(where, "this", hint=_FILTER)
-        self._use("WHERE")
-        return query.where(self._condition(condition, 0))
+        (condition,) = self._tree.open(where, "this", hint=SHAPE)
+        self._tree.use("WHERE")
+        return query.where(self._values.condition(condition))
 
     def _check_source(self, source: Any) -> None:
-        name = None
+        name, tree = None, self._tree
         if source is not None:
-            (named,) = self._open(source, "this", hint=SHAPE)
-            if _kind(named) != "Table":
-                refuse(_word(named), SHAPE, table=self._table)
-            (named,) = self._open(named, "this", hint=SHAPE)
-            name = self._name(named, SHAPE)
-            self._use("FROM")
-        if name != self._table:
+            (found,) = tree.open(source, "this", hint=SHAPE)
+            if kind_of(found) != "Table":
+                refuse(word_of(found), SHAPE, table=tree.table)
+            (found,) = tree.open(found, "this", hint=SHAPE)
+            name = tree.name(found, SHAPE)
+            tree.use("FROM")
+        if name != tree.table:
             raise DeclarationError(
                 N_("the SQL asks of the table {name}, and this is {table}"),
                 hint=N_(
                     "write FROM {table}, in double quotes if it is not a plain word"
                 ),
                 name="''" if name is None else repr(name),
-                table=repr(self._table),
+                table=repr(tree.table),
             )
 
-    def _keys(self, group: Any) -> list[str]:
+    def _keys(self, group: Any, aliased: dict[str, Value]) -> list[str]:
+        """Read GROUP BY: columns, values, and names that outputs give to values."""
         if group is None:
             return []
-        hint = N_("after GROUP BY name columns that have declared keys")
-        (columns,) = self._open(group, "expressions", hint=hint)
+        (columns,) = self._tree.open(group, "expressions", hint=_KEYS)
         if not columns:
-            refuse("GROUP BY", hint)
-        self._use("GROUP BY", *"," * (len(columns) - 1))
-        return [self._column(column, hint) for column in columns]
-
-    def _statistics(self, outputs: list[Any], keys: list[str]) -> Iterator[Statistic]:
-        """Yield the statistics; a key that groups may be listed and adds nothing."""
-        for output in outputs:
-            if _kind(output) == "Column":
-                name = self._column(output, _STATISTICS)
-                if name not in keys:
-                    raise DeclarationError(
-                        N_("the SQL selects the cells of column {name}"),
-                        hint=N_(
-                            "single cells are never shown: ask for COUNT, SUM or AVG, "
-                            "or add GROUP BY {name}"
-                        ),
-                        name=repr(name),
-                    )
-            elif _kind(output) == "Alias":
-                inner, alias = self._open(output, "this", "alias", hint=_STATISTICS)
-                yield self._statistic(inner, self._name(alias, _STATISTICS))
+            refuse("GROUP BY", _KEYS)
+        self._tree.use("GROUP BY", *"," * (len(columns) - 1))
+        keys = []
+        for node in columns:
+            if kind_of(node) in ("Literal", "Boolean", "Null"):
+                refuse(word_of(node), _KEYS)
+            value = self._values.value(node)
+            if isinstance(value, Name) and value.column in aliased:
+                keys.append(self._derive(aliased[value.column], value.column))
             else:
-                yield self._statistic(output, None)
+                keys.append(self._column(value))
+        return keys
+
+    def _output(self, node: Any) -> tuple[Statistic | Value, str | None]:
+        """Read an output and the name that it is given."""
+        name = None
+        if kind_of(node) == "Alias":
+            node, alias = self._tree.open(node, "this", "alias", hint=_STATISTICS)
+            name = self._tree.name(alias, _STATISTICS)
+        if kind_of(node) in (*_SIMPLE, "Quantile", "WithinGroup"):
+            return self._statistic(node, name), name
+        if kind_of(node) in ("Literal", "Boolean", "Null", "Star"):
+            refuse(word_of(node), _STATISTICS)
+        return self._values.value(node), name
+
+    def _asked(
+        self, output: Statistic | Value, name: str | None, keys: list[str]
+    ) -> Statistic | None:
+        """Return a statistic; a key that groups may be listed and adds nothing."""
+        if not isinstance(output, Value):
+            return output
+        plain = isinstance(output, Name)
+        known = str(output) if plain or name is None else name
+        derived = self._derived.get(known, (None,))[0]
+        if known in keys and (name is None if plain else derived == output):
+            return None
+        raise DeclarationError(
+            N_("the SQL selects the cells of column {name}"),
+            hint=N_(
+                "single cells are never shown: ask for COUNT, SUM or AVG, "
+                "or add GROUP BY {name}"
+            ),
+            name=repr(known)[:60],
+        )
 
     def _statistic(self, node: Any, name: str | None) -> Statistic:
-        kind = _kind(node)
-        if kind not in ("Count", "Sum", "Avg"):
-            refuse(_word(node), _STATISTICS)
+        kind, tree = kind_of(node), self._tree
+        if kind in ("Quantile", "WithinGroup"):
+            return self._quantile(node, name)
+        word, make = _SIMPLE[kind]
         # big_int only says how wide some databases count.
-        inner, _ = self._open(node, "this", "big_int", hint=_STATISTICS)
-        self._use(repr(kind.upper()), "(", ")")
-        if kind == "Count" and _kind(inner) == "Star":
-            self._open(inner, hint=_STATISTICS)
-            self._use("*")
-            return count(name=name)
-        column = self._column(inner, _STATISTICS)
-        if kind == "Count":
-            return count(column, name=name)
-        return (sum if kind == "Sum" else mean)(column, name=name)
+        inner, _ = tree.open(node, "this", "big_int", hint=_STATISTICS)
+        tree.use(repr(word), "(", ")")
+        if kind == "Count" and kind_of(inner) == "Star":
+            tree.open(inner, hint=_STATISTICS)
+            tree.use("*")
+            return ask.count(name=name)
+        return make(self._measured(inner), name=name)
 
-    def _condition(self, node: Any, depth: int) -> Expr:
-        kind = _kind(node)
-        match kind:
-            case _ if depth > _MOST + DEEPEST:  # a chain is as deep as it is long
-                raise too_large()
-            case "And" | "Or":
-                both = self._open(node, "this", "expression", hint=_FILTER)
-                self._use(kind.upper())
-                left, right = (self._condition(side, depth + 1) for side in both)
-                return And(left, right) if kind == "And" else Or(left, right)
-            case "Not":
-                (inner,) = self._open(node, "this", hint=_FILTER)
-                self._use("NOT")
-                return Not(self._condition(inner, depth + 1))
-            case "Paren":
-                (inner,) = self._open(node, "this", hint=_FILTER)
-                self._use("(", ")")
-                return self._condition(inner, depth + 1)
-            case _:
-                self._conditions += 1
-                if self._conditions > _MOST:
-                    raise too_large()
-                return self._leaf(node)
+    def _quantile(self, node: Any, name: str | None) -> Statistic:
+        """Read QUANTILE(x, p), or PERCENTILE_DISC(p) WITHIN GROUP (ORDER BY x)."""
+        tree = self._tree
+        if kind_of(node) == "Quantile":
+            inner, level = tree.open(node, "this", "quantile", hint=_STATISTICS)
+            tree.use("'QUANTILE'", "(", ",", ")")
+        else:
+            disc, order = tree.open(node, "this", "expression", hint=_STATISTICS)
+            if kind_of(disc) != "PercentileDisc":
+                refuse(word_of(disc), _STATISTICS)
+            (level,) = tree.open(disc, "this", hint=_STATISTICS)
+            (columns,) = tree.open(order, "expressions", hint=_STATISTICS)
+            if kind_of(order) != "Order" or len(columns) != 1:
+                refuse("ORDER BY", _STATISTICS)
+            # nulls_first is what some databases do with what is missing: nothing here.
+            inner, _ = tree.open(columns[0], "this", "nulls_first", hint=_STATISTICS)
+            tree.use("'PERCENTILE_DISC'", "(", ")", "'WITHIN'", "'GROUP'", "(", ")", "ORDER BY")  # fmt: skip
+        share = tree.constant(level)
+        return ask.quantile(self._measured(inner), share, name=name)
 
-    def _leaf(self, node: Any) -> Expr:
-        kind = _kind(node)
-        match kind:
-            case "EQ" | "NEQ" | "LT" | "LTE" | "GT" | "GTE":
-                return self._comparison(node)
-            case "Between":
-                cell, *ends = self._open(node, "this", "low", "high", hint=_FILTER)
-                self._use("BETWEEN", "AND")
-                low, high = map(self._value, ends)
-                return Col(self._column(cell, _FILTER)).between(low, high)
-            case "In":
-                cell, several = self._open(node, "this", "expressions", hint=_FILTER)
-                self._use("IN", "(", ")", *"," * (len(several or [None]) - 1))
-                values = tuple(map(self._value, several or []))
-                return IsIn(self._column(cell, _FILTER), values)
-            case "Is":
-                cell, null = self._open(node, "this", "expression", hint=_FILTER)
-                if _kind(null) != "Null":
-                    refuse(f"IS {_word(null)}", _FILTER)
-                self._open(null, hint=_FILTER)
-                self._use("IS", "NULL")
-                return IsMissing(self._column(cell, _FILTER))
-            case "Column":
-                name = self._column(node, _FILTER)
-                refuse(repr(name), N_("write a comparison: {name} = TRUE"), name=name)
-            case _:
-                refuse(_word(node), _FILTER)
+    def _measured(self, node: Any) -> str:
+        """Return the column that a statistic is about."""
+        if kind_of(node) in ("NoneType", "Star", "Distinct", "Literal", "Boolean", "Null", "Order"):  # fmt: skip
+            refuse(word_of(node), _STATISTICS)
+        return self._column(self._values.value(node))
 
-    def _comparison(self, node: Any) -> Compare:
-        left, right = self._open(node, "this", "expression", hint=_FILTER)
-        self._use(SIGNS[_kind(node)])
-        straight, turned = _COMPARISONS[_kind(node)]
-        if _kind(left) == "Column":
-            return Compare(self._column(left, _FILTER), straight, self._value(right))
-        if _kind(right) != "Column":
-            refuse(_word(left), _FILTER)
-        return Compare(self._column(right, _FILTER), turned, self._value(left))
+    def _column(self, value: Value) -> str:
+        """Return the column that holds a value, derived if need be."""
+        return value.column if isinstance(value, Name) else self._derive(value, str(value))  # fmt: skip
 
-    def _value(self, node: Any) -> Literal_:
-        """Read a constant."""
-        match _kind(node):
-            case "Literal":
-                text, is_text = self._open(node, "this", "is_string", hint=_CONSTANT)
-                self._use("STRING" if is_text else "NUMBER")
-                return str(text) if is_text else _number(str(text))
-            case "Boolean":
-                (truth,) = self._open(node, "this", hint=_CONSTANT)
-                self._use(str(bool(truth)).upper())
-                return bool(truth)
-            case "Neg":
-                (inner,) = self._open(node, "this", hint=_CONSTANT)
-                self._use("-")
-                number = self._value(inner) if _kind(inner) == "Literal" else ""
-                if isinstance(number, str):
-                    refuse("-", _CONSTANT)
-                return -number
-            case "Null":
-                refuse("NULL", N_("write column IS NULL or column IS NOT NULL"))
-            case _:
-                refuse(_word(node), _CONSTANT)
-
-    def _column(self, node: Any, hint: str) -> str:
-        """Return the name of a column that stands alone."""
-        if _kind(node) != "Column":
-            refuse(_word(node), hint, table=self._table)
-        (name,) = self._open(node, "this", hint=hint)
-        return self._name(name, hint)
-
-    def _name(self, node: Any, hint: str) -> str:
-        """Return an identifier exactly as written."""
-        if _kind(node) != "Identifier":
-            refuse(_word(node), hint, table=self._table)
-        name, quoted = self._open(node, "this", "quoted", hint=hint)
-        if not name or not (quoted or _PLAIN.fullmatch(name)):
-            refuse(
-                repr(name), N_("put names that are not plain words in double quotes")
-            )
-        self._use(named(name))
-        return str(name)
-
-    def _open(self, node: Any, *names: str, hint: str) -> list[Any]:
-        """Return these arguments of a node; any other one that is set is refused."""
-        parts: dict[str, Any] = {}
-        for key, value in node.args.items():
-            name = key.rstrip("_")  # sqlglot marks names that are words of Python
-            if name in names:
-                parts[name] = value
-            elif value is not None and value is not False and value != []:
-                refuse(_argument(name), hint, table=self._table)
-        return [parts.get(name) for name in names]
-
-    def _use(self, *words: str) -> None:
-        self.used.update(words)
-
-
-def _number(text: str) -> int | float:
-    if len(text) <= _DIGITS:
-        if _INTEGER.fullmatch(text):
-            return int(text)
-        if _REAL.fullmatch(text) and isfinite(number := float(text)):
-            return number
-    return refuse(text[:40], _CONSTANT)
-
-
-def named(name: str) -> str:
-    """Return how a name is counted: words of functions in capitals, all else as is."""
-    return repr(name.upper() if name.upper() in ("COUNT", "SUM", "AVG") else name)
-
-
-def _argument(name: str) -> str:
-    words = {"joins": "JOIN", "order": "ORDER BY", "laterals": "LATERAL", "db": ".",
-             "table": ".", "catalog": ".", "expressions": ",", "query": "SELECT",
-             "sample": "TABLESAMPLE", "alias": "AS"}  # fmt: skip
-    return words.get(name, name.upper().replace("_", " "))
-
-
-def _kind(node: Any) -> str:
-    return type(node).__name__
-
-
-def _word(node: Any) -> str:
-    """Name a construct as SQL would: a column by its name, all else by its word."""
-    match _kind(node):
-        case "Column" | "Identifier" | "Anonymous" | "Literal":
-            return repr(str(node.name))[:60]
-        case "Subquery":
-            return "(SELECT"
-        case "NoneType":
-            return "''"
-        case "NullSafeEQ" | "NullSafeNEQ":
-            return "IS"
-        case kind:
-            return re.sub(r"(?<=[a-z])(?=[A-Z])", " ", kind).upper()
+    def _derive(self, value: Value, name: str) -> str:
+        """Derive a column; CLIP around the whole value says its public bounds."""
+        bounds = None
+        if isinstance(value, Clip) and value.lower < value.upper:
+            bounds = Real(value.lower, value.upper)
+        self._derived.setdefault(name, (value, bounds))
+        return name

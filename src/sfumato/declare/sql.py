@@ -14,11 +14,11 @@ from collections.abc import Sequence
 from typing import Any
 
 from sfumato.declare.query import Query
-from sfumato.declare.select import (
+from sfumato.declare.select import Reader
+from sfumato.declare.sqltree import (
     DEEPEST,
     SHAPE,
     SIGNS,
-    Reader,
     named,
     refuse,
     too_large,
@@ -50,10 +50,10 @@ def read_sql(text: str, *, table: str) -> Query:
         count by Sex
         >>> print(read_sql("SELECT AVG(x) AS m FROM t WHERE y <> 2", table="t"))
         m where y != 2
-        >>> read_sql("SELECT MAX(x) FROM t", table="t")
+        >>> read_sql("SELECT GROUP_CONCAT(x) FROM t", table="t")
         Traceback (most recent call last):
-        sfumato.errors.DeclarationError: [SF101] the SQL cannot be asked because of MAX
-          hint: ask for COUNT(*), COUNT(column), SUM(column) or AVG(column)
+        sfumato.errors.DeclarationError: [SF101] the SQL cannot be asked because of GROUP CONCAT
+        ...
     """
     if not isinstance(text, str):
         raise DeclarationError(
@@ -134,8 +134,9 @@ def _words(tokens: Sequence[Any]) -> Counter[str]:
     found: Counter[str] = Counter()
     for i, token in enumerate(tokens):
         before, kind, after = kinds[i : i + 3]
-        if kind == "ALIAS" and before == "R_PAREN" and after and after not in SIGNS:
-            continue  # AS before the name of a figure may be left out
+        ends = before in ("R_PAREN", "END") or before not in ("", *SIGNS)
+        if kind == "ALIAS" and ends and after and after not in SIGNS:
+            continue  # AS before a name may be left out, and CAST cannot be without
         if kind == "DOT" and after == "NUMBER" and before in SIGNS:
             continue  # .5 is one number in two words
         is_constant = kind in ("NUMBER", "STRING")

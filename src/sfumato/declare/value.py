@@ -16,7 +16,9 @@ The nodes are plain data; `expr` builds them with operators.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from typing import TYPE_CHECKING, Final, Literal, TypeAlias, final
 
 if TYPE_CHECKING:
@@ -24,7 +26,7 @@ if TYPE_CHECKING:
 
 __all__ = ["LARGEST_VALUE", "SMALLEST_VALUE", "Arithmetic", "Choice", "Clip", "Constant",
            "Cut", "DatePart", "Floor", "Function", "Mapped", "Missing", "Name", "Part",
-           "Sign", "Truth", "Value", "settled"]  # fmt: skip
+           "Sign", "Truth", "Value", "bin_labels", "settled"]  # fmt: skip
 
 LARGEST_VALUE: Final = 1e50
 SMALLEST_VALUE: Final = 1e-50
@@ -44,6 +46,16 @@ def settled(number: float) -> float:
     if -SMALLEST_VALUE < number < SMALLEST_VALUE:
         return 0.0
     return min(max(number, -LARGEST_VALUE), LARGEST_VALUE)
+
+
+def bin_labels(edges: Sequence[float]) -> tuple[str, ...]:
+    """Return the bins between edges as texts, the last one closed."""
+    words = [f"{e:.15g}" for e in edges]
+    last = len(words) - 2
+    return tuple(
+        f"[{a}, {b}{']' if i == last else ')'}"
+        for i, (a, b) in enumerate(pairwise(words))
+    )
 
 
 @final

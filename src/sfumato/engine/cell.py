@@ -6,18 +6,13 @@ raises or looks at another row. The rule in words is ``docs/missing-values.md``.
 
 from __future__ import annotations
 
-import re
 from decimal import Decimal
 from math import floor, inf, isnan
 
+from sfumato.declare.numeral import numeral
 from sfumato.declare.schema import Boolean, Category, Number, token
 
 __all__ = ["as_double", "clamped", "grid_number", "key_index", "number", "plain"]
-
-_BLANK = " \t\n\r\v\f"
-_NUMERAL = re.compile(
-    r"[+-]?(?:[0-9]+(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII
-)
 
 
 def plain(cell: object) -> object:
@@ -73,8 +68,7 @@ def number(cell: object, missing: tuple[float, ...] = ()) -> float | None:
     if isinstance(cell, int | float):
         value = as_double(cell)
     elif isinstance(cell, str):
-        text = cell.strip(_BLANK)
-        value = float(text) if _NUMERAL.fullmatch(text) else None
+        value = numeral(cell)
     elif isinstance(cell, Decimal) and not cell.is_nan():
         value = as_double(cell)
     return None if value is None or isnan(value) or value in missing else value

@@ -204,7 +204,7 @@ def _mapped(function: str, found: Found) -> Found:
     if found is None:
         return None
     if function == "number":
-        if isinstance(found, bool):
+        if isinstance(found, bool | float):
             return float(found)
         x = number(found)
         return None if x is None else settled(x)

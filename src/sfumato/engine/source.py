@@ -58,7 +58,7 @@ from sfumato.engine.physical import Nothing as NothingStored
 from sfumato.engine.physical import Truth as TruthStored
 from sfumato.engine.predicate import Computed, predicate
 from sfumato.engine.terms import Terms
-from sfumato.plan.kinds import Logical, Nothing, Words, kind_of, text_function
+from sfumato.plan.kinds import Logical, Nothing, Numeric, Words, kind_of, text_function
 
 __all__ = ["Source"]
 
@@ -236,6 +236,8 @@ class Source:
         x = self.slot(inner)
         if isinstance(kind_of(inner, self._schema), Nothing):
             return self.slot(Missing())
+        if isinstance(kind_of(inner, self._schema), Numeric):
+            return x
         if function == "number" and x.words is None:
             return self._bind(self._dialect.truth_to_double.format(x=x.sql), [x])
         assert x.words is not None  # noqa: S101  the plan checked it

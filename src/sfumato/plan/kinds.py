@@ -7,7 +7,7 @@ once per text, and no engine is ever asked to change one.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never, final
 
@@ -48,6 +48,7 @@ from sfumato.declare.value import (
     Truth,
     Value,
 )
+from sfumato.declare.walk import children
 from sfumato.errors import DeclarationError, nearest
 from sfumato.plan.constants import check_literal, is_number
 from sfumato.words import N_
@@ -148,7 +149,7 @@ def _mapped(function: str, inner: Value, schema: Schema) -> Kind:
     if isinstance(kind, Nothing):
         return kind
     if function == "number":
-        if isinstance(kind, Words | Logical):
+        if isinstance(kind, Words | Logical | Numeric):
             return Numeric()
         raise _unfit(N_("{value} needs a text or a condition"), f"number({inner})")
     if not isinstance(kind, Words):
@@ -305,31 +306,7 @@ def check_size(roots: list[Expr | Value]) -> None:
                 most=_DEEPEST,
             )
         flat = isinstance(node, And | Or | Not)
-        open_ += [(child, depth + (not flat)) for child in _children(node)]
-
-
-def _children(node: Expr | Value) -> Iterator[Expr | Value]:
-    match node:
-        case And(left, right) | Or(left, right) | Relation(left, _, right):
-            yield from (left, right)
-        case Arithmetic(_, left, right):
-            yield from (left, right)
-        case Not(inner) | Member(inner) | Absent(inner) | StartsWith(inner):
-            yield inner
-        case Floor(inner) | Clip(inner) | Cut(inner):
-            yield inner
-        case Mapped(_, inner) | DatePart(_, inner):
-            yield inner
-        case Choice(branches, otherwise):
-            for condition, value in branches:
-                yield from (condition, value)
-            yield otherwise
-        case Truth(condition):
-            yield condition
-        case Compare() | IsIn() | IsMissing() | Name() | Constant() | Missing():
-            pass
-        case _:
-            assert_never(node)
+        open_ += [(child, depth + (not flat)) for child in children(node)]
 
 
 def _unfit(fact: str, value: str) -> DeclarationError:

@@ -3,7 +3,8 @@
 A derived column is declared like any other, so that bounds and keys are public: the
 sensitivity of a statistic rests on the declaration alone, and not on how the column is
 computed. The declaration may be left out where it follows exactly from public facts:
-a condition is a Boolean, and a text has the keys of its vocabulary.
+a condition is a Boolean, a text has the keys of its vocabulary, and a number that is
+made of constants, bounds of ``clip`` and the like reaches no farther than they do.
 """
 
 from __future__ import annotations
@@ -23,9 +24,13 @@ from sfumato.plan.kinds import (
     check_size,
     kind_of,
 )
+from sfumato.plan.reach import Reach, reach
 from sfumato.words import N_
 
 __all__ = ["widened"]
+
+_MOST_KEYS = 10_000
+_WHOLE = 2.0**53
 
 
 def widened(query: Query, schema: Schema) -> Schema:
@@ -40,8 +45,10 @@ def widened(query: Query, schema: Schema) -> Schema:
     for one in query.derived:
         _check_name(one.name, schema)
         kind = kind_of(one.value, schema)
-        column = _inferred(one.name, kind) if one.column is None else one.column
-        if one.column is not None:
+        column = one.column
+        if column is None:
+            column = _inferred(one, kind, schema, groups=one.name in query.keys)
+        else:
             _check_column(one, kind)
         schema = Schema({**dict(schema.columns), one.name: column}, schema.unit)
     return schema
@@ -61,26 +68,41 @@ def _check_name(name: str, schema: Schema) -> None:
             )
 
 
-def _inferred(name: str, kind: Kind) -> Column:
+def _inferred(one: Derived, kind: Kind, schema: Schema, *, groups: bool) -> Column:
     match kind:
         case Logical():
             return Boolean()
         case Words(vocabulary):
             return Category(vocabulary)
         case Numeric():
-            raise DeclarationError(
-                N_("the derived column {name} is a number without public bounds"),
-                hint=N_("declare them: derive({name}, …, Real(lower, upper))"),
-                name=repr(name),
-            )
+            return _of_reach(one, reach(one.value, schema), groups=groups)
         case Nothing():
             raise DeclarationError(
                 N_("the derived column {name} is missing on every row"),
                 hint=N_("give it a value on some rows"),
-                name=repr(name),
+                name=repr(one.name),
             )
         case _:
             assert_never(kind)
+
+
+def _of_reach(one: Derived, found: Reach | None, *, groups: bool) -> Column:
+    """Return the declaration of a number; whole ones are keys where they group."""
+    if found is None:
+        raise DeclarationError(
+            N_("the derived column {name} is a number without public bounds"),
+            hint=N_(
+                "declare them, derive({name}, …, Real(lower, upper)), or put clip around "
+                "the value"
+            ),
+            name=repr(one.name),
+        )
+    low, high = found.low, found.high
+    if groups and found.whole and high - low < _MOST_KEYS:
+        return Category(range(int(low), int(high) + 1))
+    if low == high:  # one value says nothing, but 0 and it do
+        low, high = (min(low, 0.0), max(high, 0.0)) if low else (0.0, 1.0)
+    return Integer(low, high) if found.whole and max(-low, high) < _WHOLE else Real(low, high)  # fmt: skip
 
 
 def _check_column(one: Derived, kind: Kind) -> None:
