@@ -78,8 +78,8 @@ EQUAL = [
      ask.Query().derive("clip((w / (h * h)), 10, 80)", BMI.clip(10, 80), Real(10, 80))
      .select(ask.mean("clip((w / (h * h)), 10, 80)", name="bmi"))),
     ("SELECT SUM(CASE WHEN x = 1 THEN 1 END) FROM t",
-     ask.Query().derive("(when x == 1 then 1 otherwise missing)", when(col("x") == 1).then(1))
-     .select(ask.sum("(when x == 1 then 1 otherwise missing)"))),
+     ask.Query().derive("(when x == 1 then 1)", when(col("x") == 1).then(1))
+     .select(ask.sum("(when x == 1 then 1)"))),
     ("SELECT CASE WHEN x < 3 THEN 'low' ELSE 'high' END AS band, COUNT(*) FROM t GROUP BY band, g",
      COUNT.derive("band", when(col("x") < 3).then("low").otherwise("high")).group_by("band", "g")),
     ("SELECT FLOOR(CLIP(x, 0, 9) / 5), COUNT(*) FROM t GROUP BY FLOOR(CLIP(x, 0, 9) / 5)",

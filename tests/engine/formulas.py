@@ -134,6 +134,8 @@ def computed(draw, schema, depth=2):
             return draw(texts(schema, depth - 1)).starts_with(
                 draw(st.sampled_from(["a", "", "2", "é"]))
             )
+        case _ if not set(a.NAMES) <= set(schema):
+            return col(draw(st.sampled_from(list(schema)))).is_missing()
         case _:
             return draw(a.conditions(Schema(dict(_own(schema))), 1))
 

@@ -1,9 +1,11 @@
 """Derived columns are declared, or their declaration follows from public facts."""
 
+import re
+
 import adversary as a
 import formulas as f
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sfumato.declare.choice import when
@@ -11,7 +13,8 @@ from sfumato.declare.expr import Term, col, value_of
 from sfumato.declare.query import Query, count, mean
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
 from sfumato.declare.value import Constant
-from sfumato.engine.evaluate import value
+from sfumato.declare.where import parse_filter
+from sfumato.engine.evaluate import truth, value
 from sfumato.errors import DeclarationError
 from sfumato.plan import make_plan
 from sfumato.plan.kinds import Numeric, kind_of
@@ -168,3 +171,26 @@ def test_a_derived_mean_has_the_sensitivity_of_its_declaration():
 
     assert plan.parts[0].aggregate.width == 80
     assert plan.table == SCHEMA
+
+
+PLAIN = Schema({"x": Real(0, 10), "n": Integer(0, 9), "g": Category(["a", " b"]), "k": Category(["1", "2"])})  # fmt: skip
+
+
+@settings(max_examples=a.times(150), deadline=None, suppress_health_check=f.SLOW)
+@given(st.data(), f.computed(PLAIN, 3))
+def test_what_an_expression_says_reads_back(data, expr):
+    """The words for people are the text of a project file, with the same meaning."""
+    text = str(expr)
+    # Conditions begin with what they are about, and lists are not empty.
+    assume(
+        not re.search(
+            r"(^|\(|and |or |not |when )['\"0-9-][^ ]* (<|>|=|!|in|is|st)|\[\]", text
+        )
+    )
+    # A bare word after == would often be a text whose quotes were forgotten.
+    assume(not re.search(r"[=!]= \w+( |\)|$)", re.sub(r"[=!]= [0-9]", "", text)))
+    found = parse_filter(text)
+
+    assert parse_filter(str(found)) == found
+    row = {n: data.draw(a.OBJECTS) for n in PLAIN}
+    assert truth(found, row, PLAIN) is truth(expr, row, PLAIN)

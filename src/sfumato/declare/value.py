@@ -48,6 +48,12 @@ def settled(number: float) -> float:
     return min(max(number, -LARGEST_VALUE), LARGEST_VALUE)
 
 
+def _plain(number: float) -> str:
+    """Write a number as people do; it reads back as the same double."""
+    whole = number.is_integer() and abs(number) < 1e15  # noqa: PLR2004  a long line
+    return str(int(number)) if whole else repr(number)
+
+
 def bin_labels(edges: Sequence[float]) -> tuple[str, ...]:
     """Return the bins between edges as texts, the last one closed."""
     words = [f"{e:.15g}" for e in edges]
@@ -129,7 +135,7 @@ class Clip:
 
     def __str__(self) -> str:
         """Render for people."""
-        return f"clip({self.inner}, {self.lower:g}, {self.upper:g})"
+        return f"clip({self.inner}, {_plain(self.lower)}, {_plain(self.upper)})"
 
 
 @final
@@ -169,7 +175,10 @@ class Cut:
 
     def __str__(self) -> str:
         """Render for people."""
-        return f"cut({self.inner}, {[float(f'{e:g}') for e in self.edges]})"
+        edges = ", ".join(map(_plain, self.edges))
+        usual = self.labels == bin_labels(self.edges)
+        named = "" if usual else f", {list(self.labels)!r}"
+        return f"cut({self.inner}, [{edges}]{named})"
 
 
 @final
@@ -183,7 +192,8 @@ class Choice:
     def __str__(self) -> str:
         """Render for people."""
         words = " ".join(f"when {c} then {v}" for c, v in self.branches)
-        return f"({words} otherwise {self.otherwise})"
+        rest = "" if isinstance(self.otherwise, Missing) else f" otherwise {self.otherwise}"  # fmt: skip
+        return f"({words}{rest})"
 
 
 @final
@@ -195,7 +205,7 @@ class Truth:
 
     def __str__(self) -> str:
         """Render for people."""
-        return str(self.condition)
+        return f"({self.condition})"
 
 
 Value: TypeAlias = (

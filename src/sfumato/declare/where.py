@@ -1,77 +1,51 @@
-r"""Filters as text, for project files: a small closed grammar and its writer.
+r"""Filters and values as text, for project files: a small closed grammar.
 
 ::
 
     filter     = all {"or" all}
     all        = term {"and" term}
     term       = "not" term | "(" filter ")" | condition
-    condition  = name ("<" | "<=" | ">" | ">=" | "==" | "!=") value
-               | name ["not"] "in" "[" value {"," value} "]"
-               | name "between" value "and" value
-               | name "is" ["not"] "missing"
+    condition  = value ("<" | "<=" | ">" | ">=" | "==" | "!=") (constant | value)
+               | value ["not"] "in" "[" constant {"," constant} "]"
+               | value "between" (constant | value) "and" (constant | value)
+               | value "is" ["not"] "missing"
+               | value ["not"] "starts" "with" text in quotes
     name       = letters, digits and _ (not first a digit), or any text in quotes
-    value      = number | text in quotes | true | false
+    constant   = number | text in quotes | true | false
 
-The place decides what a quoted text is: a column on the left, a value on the right.
-Words may be written in capitals. Every character must belong to the filter.
+Values are those of `formula`. A text in quotes that begins a condition, right before its
+sign, is a column; elsewhere it is a text. Words may be written in capitals. Every
+character must belong to the filter.
 """
 
 from __future__ import annotations
 
-import re
-from dataclasses import dataclass
-from math import isfinite
-from typing import assert_never, final
+from typing import cast
 
 from sfumato.declare.expr import (
     Absent,
     And,
-    Col,
     Compare,
     Expr,
     IsIn,
     IsMissing,
-    Literal_,
     Member,
     Not,
+    Operator,
     Or,
     Relation,
     StartsWith,
 )
-from sfumato.errors import DeclarationError
+from sfumato.declare.formula import Formulas
+from sfumato.declare.lexer import SIGNS_OF_CONDITIONS, Cursor, quoted
+from sfumato.declare.value import Constant, Name, Truth, Value
 from sfumato.words import N_
 
-__all__ = ["parse_filter", "render_filter"]
+__all__ = ["parse_filter", "parse_value", "render_filter"]
 
-_TOKEN = re.compile(
-    r"""\s*(?:
-      (?P<text>"(?:[^"\\]|\\.)*"|'(?:[^'\\]|\\.)*')
-    | (?P<number>[+-]?(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?(?![\w.]))
-    | (?P<word>[^\W\d]\w*)
-    | (?P<sign><=|>=|==|!=|<(?!>)|>|[()\[\],])
-    )""",
-    re.VERBOSE | re.DOTALL,
-)
-_ESCAPE = re.compile(
-    r"\\(x[0-9a-fA-F]{2}|u[0-9a-fA-F]{4}|U[0-9a-fA-F]{8}|.)", re.DOTALL
-)
-_PLAIN = {"n": "\n", "r": "\r", "t": "\t", "\\": "\\", "'": "'", '"': '"'}
-_OPERATORS = ("<", "<=", ">", ">=", "==", "!=")
-_RESERVED = frozenset({"and", "or", "not", "in", "is", "between"})
 _DEEPEST = 50  # brackets within brackets
+_NEVER = ("nan", "inf", "infinity", "null", "none", "na")
 _MOST = 200  # conditions; engines and checks walk filters recursively
-_LONGEST = 400  # characters of a number
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Token:
-    kind: str
-    text: str
-    start: int
-
-    def is_word(self, word: str) -> bool:
-        return self.kind == "word" and self.text in (word, word.upper())
 
 
 def parse_filter(text: str) -> Expr:
@@ -86,15 +60,38 @@ def parse_filter(text: str) -> Expr:
         (Age >= 30 and Outcome == 1)
         >>> print(parse_filter('"血糖 值" between 4 and 7 or Sex not in ["F"]'))
         ((血糖 值 >= 4 and 血糖 值 <= 7) or not (Sex in ['F']))
-        >>> parse_filter("capital-gain > 0")
+        >>> print(parse_filter('Systolic - Diastolic > 60 or icd starts with "E11"'))
+        ((Systolic - Diastolic) > 60 or icd starts with 'E11')
+        >>> parse_filter("capital§gain > 0")
         Traceback (most recent call last):
-        sfumato.errors.DeclarationError: [SF101] the filter cannot be read from '-gain > 0' on
+        sfumato.errors.DeclarationError: [SF101] the filter cannot be read from '§gain > 0' on
           hint: put column names with blanks or signs in quotes: "capital-gain" > 0
     """
     reader = _Reader(text)
     found = reader.either(0)
-    if reader.here.kind != "end":
-        raise reader.refusal(N_("join conditions with `and` or `or`"))
+    reader.end()
+    return found
+
+
+def parse_value(text: str) -> Value:
+    """Read a computed value as written in a project file.
+
+    Raises:
+        DeclarationError: The text is not a value; the message quotes where it stops
+            making sense.
+
+    Examples:
+        >>> print(parse_value("Weight / Height ** 2"))
+        (Weight / (Height * Height))
+        >>> print(parse_value('when Age < 18 then "minor" otherwise "adult"'))
+        (when Age < 18 then 'minor' otherwise 'adult')
+    """
+    reader = _Reader(text)
+    if reader.cursor.holds_condition(0):
+        found: Value = Truth(reader.either(0))
+    else:
+        found = reader.values.sum(0)
+    reader.end()
     return found
 
 
@@ -107,191 +104,148 @@ def render_filter(expr: Expr) -> str:  # noqa: PLR0911  one for each
     """
     match expr:
         case Compare(column, operator, value):
-            return f"{_quoted(column)} {operator} {value!r}"
+            return f"{quoted(column)} {operator} {value!r}"
         case IsIn(column, values):
-            return f"{_quoted(column)} in {list(values)!r}"
+            return f"{quoted(column)} in {list(values)!r}"
         case IsMissing(column):
-            return f"{_quoted(column)} is missing"
+            return f"{quoted(column)} is missing"
         case And(left, right):
             return f"({render_filter(left)} and {render_filter(right)})"
         case Or(left, right):
             return f"({render_filter(left)} or {render_filter(right)})"
         case Not(inner):
             return f"not ({render_filter(inner)})"
-        case Relation() | Member() | Absent() | StartsWith():
+        case _:  # values are written as they are said
             return str(expr)
-        case _:
-            assert_never(expr)
-
-
-def _quoted(name: str) -> str:
-    token = _TOKEN.fullmatch(name)
-    plain = token is not None and token["word"] == name
-    return name if plain and name.lower() not in _RESERVED else repr(name)
 
 
 class _Reader:
     """A recursive-descent reader: one method per rule of the grammar."""
 
     def __init__(self, text: str) -> None:
-        self._text = text
-        self._tokens = list(_tokens(text))
-        self._place = 0
+        self.cursor = Cursor(text)
+        self.values = Formulas(self.cursor, self.either)
         self._conditions = 0
 
-    @property
-    def here(self) -> _Token:
-        return self._tokens[self._place]
-
-    def refusal(self, hint: str, **facts: object) -> DeclarationError:
-        rest = self._text[self.here.start :].strip()
-        fact = N_("the filter cannot be read from {rest} on")
-        if not rest:
-            fact = N_("the filter ends too early")
-        return DeclarationError(fact, hint=hint, rest=repr(rest[:40]), **facts)
+    def end(self) -> None:
+        """Refuse what comes after a whole filter or value."""
+        if self.cursor.here.kind != "end":
+            raise self.cursor.refusal(N_("join conditions with `and` or `or`"))
 
     def either(self, depth: int) -> Expr:
+        """Read conditions joined by `or`."""
         found = self._all(depth)
-        while self._skip_word("or"):
+        while self.cursor.skip_word("or"):
             found = Or(found, self._all(depth))
         return found
 
     def _all(self, depth: int) -> Expr:
         found = self._term(depth)
-        while self._skip_word("and"):
+        while self.cursor.skip_word("and"):
             found = And(found, self._term(depth))
         return found
 
     def _term(self, depth: int) -> Expr:
+        cursor = self.cursor
         if depth > _DEEPEST:
-            raise self.refusal(N_("use fewer brackets"))
-        if self._skip_word("not"):
+            raise cursor.refusal(N_("use fewer brackets"))
+        if cursor.skip_word("not"):
             return Not(self._term(depth + 1))
-        if self._skip_sign("("):
+        if cursor.here.is_sign("(") and not self._is_value():
+            cursor.expect("(")
             found = self.either(depth + 1)
-            self._expect(")")
+            cursor.expect(")")
             return found
-        return self._condition()
+        return self._condition(depth)
 
-    def _condition(self) -> Expr:
+    def _is_value(self) -> bool:
+        """Tell whether the brackets that open here hold a value, not a filter."""
+        behind = self.cursor.at(self.cursor.behind(self.cursor.place))
+        if behind.is_word("not"):
+            return True
+        return behind.compares or behind.computes
+
+    def _condition(self, depth: int) -> Expr:
         self._conditions += 1
+        cursor = self.cursor
         if self._conditions > _MOST:
-            raise self.refusal(N_("use at most {most} conditions"), most=_MOST)
-        name = self._name()
-        token = self.here
-        if token.kind == "sign" and token.text in _OPERATORS:
-            self._place += 1
-            return Compare(name, token.text, self._value())  # type: ignore[arg-type]
-        if self._skip_word("between"):
-            low = self._value()
-            if not self._skip_word("and"):
-                raise self.refusal(N_("write, for example, Age between 30 and 40"))
-            return Col(name).between(low, self._value())
-        if self._skip_word("is"):
-            return self._missing(name)
-        return self._membership(name)
+            raise cursor.refusal(N_("use at most {most} conditions"), most=_MOST)
+        left = self._left(depth)
+        if cursor.here.is_sign(*SIGNS_OF_CONDITIONS):
+            operator = cast("Operator", cursor.here.text)
+            cursor.place += 1
+            return self._compared(left, operator, depth)
+        if cursor.skip_word("between"):
+            low = self._compared(left, ">=", depth)
+            if not cursor.skip_word("and"):
+                raise cursor.refusal(N_("write, for example, Age between 30 and 40"))
+            return And(low, self._compared(left, "<=", depth))
+        if cursor.skip_word("is"):
+            return self._missing(left)
+        return self._membership(left)
 
-    def _missing(self, name: str) -> Expr:
-        negated = self._skip_word("not")
-        if not self._skip_word("missing"):
-            raise self.refusal(
+    def _left(self, depth: int) -> Value:
+        """Read what a condition is about; a plain column may be in quotes."""
+        cursor, after = self.cursor, self.cursor.after
+        lone = cursor.here.kind in ("text", "word") and not (
+            after.computes or (after.is_sign("(") and cursor.here.kind == "word")
+        )
+        if cursor.here.kind == "end" or (
+            lone and not (cursor.here.is_word("when") and not after.compares)
+        ):
+            return Name(cursor.name())
+        start = cursor.place
+        found = self.values.sum(depth)
+        if isinstance(found, Constant):
+            cursor.place = start
+            raise cursor.refusal(N_("begin a condition with a column: Age >= 30"))
+        return found
+
+    def _compared(self, left: Value, operator: Operator, depth: int) -> Expr:
+        cursor = self.cursor
+        constant = cursor.has_constant and not cursor.after.computes
+        if isinstance(left, Name) and constant:
+            return Compare(left.column, operator, cursor.constant())
+        bare = cursor.here.kind == "word" and not (
+            cursor.after.computes or cursor.after.is_sign("(")
+        )
+        odd = bare and (operator in ("==", "!=") or cursor.here.text.lower() in _NEVER)
+        if cursor.here.kind == "end" or odd or cursor.here.is_sign("["):
+            raise cursor.refusal(
+                N_('compare with a number, or with text in quotes: Sex == "F"')
+            )
+        return Relation(left, operator, self.values.sum(depth))
+
+    def _missing(self, left: Value) -> Expr:
+        negated = self.cursor.skip_word("not")
+        if not self.cursor.skip_word("missing"):
+            raise self.cursor.refusal(
                 N_("after `is` only `missing` or `not missing` may stand")
             )
-        return Not(IsMissing(name)) if negated else IsMissing(name)
-
-    def _membership(self, name: str) -> Expr:
-        negated = self._skip_word("not")
-        if not self._skip_word("in"):
-            raise self.refusal(
-                N_("after a column write ==, !=, <, <=, >, >=, in, between or is")
-            )
-        self._expect("[")
-        values = [self._value()]
-        while self._skip_sign(","):
-            values.append(self._value())
-        self._expect("]")
-        found = IsIn(name, tuple(values))
+        found = IsMissing(left.column) if isinstance(left, Name) else Absent(left)
         return Not(found) if negated else found
 
-    def _name(self) -> str:
-        token = self.here
-        if token.kind == "text":
-            self._place += 1
-            return self._unquote(token)
-        if token.kind == "word" and token.text.lower() not in _RESERVED:
-            self._place += 1
-            return token.text
-        raise self.refusal(N_("begin a condition with a column: Age >= 30"))
-
-    def _value(self) -> Literal_:
-        token = self.here
-        self._place += token.kind != "end"
-        if token.kind == "text":
-            return self._unquote(token)
-        if token.kind == "number" and len(token.text) <= _LONGEST:
-            whole = token.text.lstrip("+-").isdigit()
-            number = int(token.text) if whole else float(token.text)
-            if whole or isfinite(number):
-                return number
-        if token.kind == "word" and token.text.lower() in ("true", "false"):
-            return token.text.lower() == "true"
-        self._place -= token.kind != "end"
-        raise self.refusal(
-            N_('compare with a number, or with text in quotes: Sex == "F"')
-        )
-
-    def _unquote(self, token: _Token) -> str:
-        def meaning(match: re.Match[str]) -> str:
-            word = match[1]
-            if word in _PLAIN:
-                return _PLAIN[word]
-            code = int(word[1:], 16) if len(word) > 1 else -1
-            if 0 <= code < 0x110000:  # noqa: PLR2004  the end of Unicode
-                return chr(code)
-            self._place -= 1
-            raise self.refusal(N_("write a backslash inside quotes twice"))
-
-        return _ESCAPE.sub(meaning, token.text[1:-1])
-
-    def _skip_word(self, word: str) -> bool:
-        found = self.here.is_word(word)
-        self._place += found
-        return found
-
-    def _skip_sign(self, sign: str) -> bool:
-        found = self.here.kind == "sign" and self.here.text == sign
-        self._place += found
-        return found
-
-    def _expect(self, sign: str) -> None:
-        if not self._skip_sign(sign):
-            raise self.refusal(N_("here a {sign} is missing"), sign=sign)
-
-
-def _tokens(text: str) -> list[_Token]:
-    found: list[_Token] = []
-    place, end = 0, len(text.rstrip())
-    while place < end:
-        match = _TOKEN.match(text, place)
-        if match is None:
-            raise _unreadable(text, place)
-        kind = str(match.lastgroup)
-        found.append(_Token(kind, match[kind], match.start(kind)))
-        place = match.end()
-    return [*found, _Token("end", "", len(text))]
-
-
-def _unreadable(text: str, place: int) -> DeclarationError:
-    """Say which of the usual slips stands at `place`."""
-    rest = text[place:].strip()
-    if re.match(r"=(?!=)|<>", rest):
-        hint = N_("write == for equal and != for not equal")
-    elif re.match(r"[（）［］【】，“”‘’＝＜＞《》]", rest):
-        hint = N_('write brackets, commas, quotes and signs in half width: ( ) [ ] , "')
-    elif rest[0] in "\"'":
-        hint = N_("the closing quote is missing")
-    else:
-        hint = N_('put column names with blanks or signs in quotes: "capital-gain" > 0')
-    return DeclarationError(
-        N_("the filter cannot be read from {rest} on"), hint=hint, rest=repr(rest[:40])
-    )
+    def _membership(self, left: Value) -> Expr:
+        cursor = self.cursor
+        negated = cursor.skip_word("not")
+        found: Expr
+        if cursor.skip_word("starts"):
+            cursor.expect_word("with")
+            prefix = cursor.constant()
+            if not isinstance(prefix, str):
+                cursor.place -= 1
+                raise cursor.refusal(N_('write the prefix in quotes: starts with "E11"'))  # fmt: skip
+            found = StartsWith(left, prefix)
+            return Not(found) if negated else found
+        if not cursor.skip_word("in"):
+            raise cursor.refusal(
+                N_("after a column write ==, !=, <, <=, >, >=, in, between or is")
+            )
+        cursor.expect("[")
+        values = [cursor.constant()]
+        while cursor.skip_sign(","):
+            values.append(cursor.constant())
+        cursor.expect("]")
+        several = tuple(values)
+        found = IsIn(left.column, several) if isinstance(left, Name) else Member(left, several)  # fmt: skip
+        return Not(found) if negated else found
