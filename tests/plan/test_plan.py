@@ -4,7 +4,7 @@ import re
 from fractions import Fraction
 
 import pytest
-from hypothesis import given
+from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from sfumato import (
@@ -118,6 +118,7 @@ def test_squared_l2_sensitivities_by_hand(aggregate, groups, add, replace):
     assert (one, other) == (add, replace)
 
 
+@settings(suppress_health_check=[HealthCheck.too_slow])
 @given(QUERIES)
 def test_plans_are_values(query):
     """The same question makes the same plan, and its digest tells plans apart."""
