@@ -67,22 +67,30 @@ def test_a_restored_backup_is_reconciled_upward(book, restored):
     assert not reconcile(restored, operator="Dr. Wu").changed
 
 
-def test_a_ledger_that_is_replaced_while_open_is_refused(book, path, tmp_path):
-    """The running process neither writes into the old file nor believes the new one."""
+@pytest.mark.parametrize("log", [True, False], ids=["log kept", "log lost"])
+def test_a_ledger_that_is_replaced_while_open_is_refused(book, path, tmp_path, log):
+    """The running process neither writes into the old file nor believes the new one.
+
+    The log still holds what the backup lacks; without it the anchor refuses.
+    """
     copy, ledger = tmp_path / "backup", book(path)
     ledger.debit(TENTH, plan="p")
     del ledger
     backup(path, copy)
     ledger = book(path)
     ledger.debit(TENTH, plan="p")
-    for suffix in ("-wal", "-shm"):
+    for suffix in ("-wal", "-shm", *(() if log else ("-log",))):
         path.with_name(path.name + suffix).unlink()
     copy.replace(path)
 
     with pytest.raises(LedgerError, match="removed or replaced"):
         ledger.debit(TENTH, plan="p")
-    with pytest.raises(LedgerError, match="its anchor at 3"):
-        ledger.debit(TENTH, plan="p")
+    if log:
+        assert ledger.debit(TENTH, plan="p").spent == "0.3"
+        assert verify(path).sound
+    else:
+        with pytest.raises(LedgerError, match="its anchor at 3"):
+            ledger.debit(TENTH, plan="p")
 
 
 def test_a_process_remembers_what_it_saw(book, path):
@@ -90,10 +98,11 @@ def test_a_process_remembers_what_it_saw(book, path):
     ledger, anchor = book(path), path.with_name("a.ledger.anchor")
     ledger.debit(TENTH, plan="p")
     ledger._writer.close()
-    early = path.read_bytes(), anchor.read_bytes()
+    files = path, anchor, path.with_name("a.ledger-log")
+    early = [file.read_bytes() for file in files]
     ledger.debit(TENTH, plan="p")
     ledger._writer.close()
-    for file, content in zip((path, anchor), early, strict=True):
+    for file, content in zip(files, early, strict=True):
         file.write_bytes(content)
 
     with pytest.raises(LedgerError, match="ends at entry 2, its anchor at 3"):

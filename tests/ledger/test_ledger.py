@@ -122,7 +122,8 @@ def test_files_are_for_their_owner_only(book, path):
     modes = {p.name: stat.S_IMODE(p.stat().st_mode) for p in path.parent.iterdir()}
 
     assert modes == dict.fromkeys(
-        ("a.ledger", "a.ledger-wal", "a.ledger-shm", "a.ledger.anchor"), 0o600
+        ("a.ledger", "a.ledger-wal", "a.ledger-shm", "a.ledger-log", "a.ledger.anchor"),
+        0o600,
     )
 
 
@@ -168,7 +169,7 @@ def test_a_refused_opening_leaves_no_open_file(book, path):
         del refused
 
         assert sorted(p.name for p in path.parent.iterdir()) == [
-            "a.ledger", "a.ledger.anchor"
+            "a.ledger", "a.ledger-log", "a.ledger.anchor"
         ]  # fmt: skip
     finally:
         gc.enable()

@@ -74,15 +74,21 @@ def read_cost(loss: Loss) -> Amounts:
         LedgerError: Not a loss: negative or without whole units. Nothing was spent.
     """
     measure = getattr(loss, "measure", "epsilon")
-    parts = loss.units, getattr(loss, "delta_units", 0)
-    whole = all(isinstance(p, int) and not isinstance(p, bool) for p in parts)
-    if not whole or min(parts) < 0 or measure not in _WORDS:
+    units, delta = loss.units, getattr(loss, "delta_units", 0)
+    whole = _is_whole(units) and _is_whole(delta)
+    if not whole or units < 0 or delta < 0 or measure not in _WORDS:
         raise LedgerError(
             N_("{cost} is not a loss that a ledger can record"),
             hint=N_('give a loss in whole units, such as Epsilon("0.5")'),
             cost=repr(loss)[:60],
         )
-    return Amounts(measure, *parts)
+    return Amounts(measure, units, delta)
+
+
+def _is_whole(number: object) -> bool:
+    return type(number) is int or (
+        isinstance(number, int) and not isinstance(number, bool)
+    )
 
 
 def read_cap(loss: Loss) -> Amounts:

@@ -14,22 +14,16 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from sfumato.errors import LedgerError
 from sfumato.ledger.chain import canonical
+from sfumato.ledger.turns import take, turn, unlock
 from sfumato.words import N_
-
-if sys.platform != "win32":  # there SQLite's own lock is the only turn-keeper
-    import fcntl
-
-    _TRY = fcntl.LOCK_EX | fcntl.LOCK_NB
 
 __all__ = ["Anchor", "Mark", "State"]
 
@@ -38,29 +32,38 @@ State: TypeAlias = tuple[str, str, str, str, str, int, int, int, int, int, int]
 whole, delta_whole; as the columns of the table."""
 
 _NEAR = (1 << 12, 1 << 16)  # bytes at the end, where the last line is sought first
-_PATIENCE = 60.0  # seconds to wait for another process
 _SYNC_EVERY = 5.0  # seconds by which the anchor may lag after a power cut
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
-    """One line of an anchor: how far the ledger had come at one commit."""
+class Mark(NamedTuple):
+    """One line of an anchor: how far the ledger had come at one commit.
+
+    Attributes:
+        place: Place of the last entry.
+        head: Its hash.
+        debits: Number of debits.
+        states: The budgets that changed since the mark before.
+        text: All this as canonical JSON, if somebody has it.
+    """
 
     place: int
     head: str
     debits: int
     states: tuple[State, ...] = ()
+    text: str = ""
 
 
 class Anchor:
-    """An append-only file of marks, and the lock by which processes take turns."""
+    """An append-only file of marks, and the right to add one."""
 
     def __init__(self, path: Path) -> None:
         """Name the file; it is opened when first needed."""
         self.path = path
         self._file: int | None = None
+        self._same = (0, 0)
         self._synced = 0.0
-        self._known: tuple[int, str, Mark | None] = (0, "", None)
+        self._end: int | None = None  # how far it was read, once it was read at all
+        self._last: Mark | None = None
 
     def identity(self) -> str | None:
         """Return the identity of the anchor's ledger; none when there is no file.
@@ -103,15 +106,34 @@ class Anchor:
         Raises:
             LedgerError: The file is missing or is another ledger's. Nothing was spent.
         """
-        file = self._open()
-        size = os.fstat(file).st_size
-        if self._known[:2] == (size, identity):
-            return self._known[2]
-        for near in _NEAR:
-            os.lseek(file, max(0, size - near), os.SEEK_SET)
-            for line in reversed(os.read(file, near).split(b"\n")):
+        self.open()
+        return self.newest(identity)
+
+    def newest(self, identity: str) -> Mark | None:
+        """Return the last whole mark of the open file, wherever its path leads now."""
+        file = self.open() if self._file is None else self._file
+        if self._end is None:
+            return self._read_last(file, identity)
+        while news := _pread(file, _NEAR[1], self._end):
+            lines = news.split(b"\n")
+            for line in reversed(lines):
                 if mark := _read(line, identity):
-                    self._known = size, identity, mark
+                    self._last = mark
+                    break
+            # What ends in the middle of a line is being written, or torn.
+            torn = 0 if _read(lines[-1], identity) else len(lines[-1]) + 1
+            if torn >= len(news):
+                break
+            self._end += len(news) - torn
+        return self._last
+
+    def _read_last(self, file: int, identity: str) -> Mark | None:
+        size = os.fstat(file).st_size
+        for near in _NEAR:
+            at = max(0, size - near)
+            for line in reversed(_pread(file, size - at, at).split(b"\n")):
+                if mark := _read(line, identity):
+                    self._end, self._last = size, mark
                     return mark
         if self.identity() != identity:
             raise LedgerError(
@@ -120,7 +142,8 @@ class Anchor:
                 path=str(self.path),
             )
         marks = self.marks(identity)
-        return marks[-1] if marks else None
+        self._end, self._last = size, marks[-1] if marks else None
+        return self._last
 
     def marks(self, identity: str) -> list[Mark]:
         """Return every whole mark, oldest first."""
@@ -129,14 +152,14 @@ class Anchor:
 
     def append(self, mark: Mark, identity: str) -> None:
         """Add a mark. Called after the commit that it remembers, within a turn."""
-        file = self._open()
-        text = canonical([mark.place, mark.head, mark.debits, mark.states])
+        file = self.open() if self._file is None else self._file
+        text = mark.text or canonical(list(mark[:4]))
         # A line break first: it ends a line that a power cut may have torn.
         line = f"\n{text} {_check(text, identity)}".encode()
         if os.write(file, line) != len(line):
             raise OSError(28, "short write")
-        # Under the turn nobody else has written since.
-        self._known = os.fstat(file).st_size, identity, mark
+        self._end = os.lseek(file, 0, os.SEEK_CUR)  # where this line ends
+        self._last = mark
         now = time.monotonic()
         if now - self._synced > _SYNC_EVERY:
             os.fdatasync(file) if hasattr(os, "fdatasync") else os.fsync(file)
@@ -144,26 +167,18 @@ class Anchor:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Hold the place at the head of the queue of processes.
+        """Hold the right to make entries durable and to mark them here."""
+        with turn(self.open()):
+            yield
 
-        They wait here rather than in SQLite, which sleeps up to 100 ms at a time.
-        Two locks make it fair: who has just had a turn waits behind the one who holds
-        the second place. Correctness does not rest on these locks.
-        """
-        file = self._open()
-        if sys.platform == "win32":
-            yield
-            return
-        until = time.monotonic() + _PATIENCE
-        _await(lambda: fcntl.lockf(file, _TRY, 1), until, 0.002)
-        try:
-            _await(lambda: fcntl.flock(file, _TRY), until, 0.0003)
-        finally:
-            fcntl.lockf(file, fcntl.LOCK_UN, 1)
-        try:
-            yield
-        finally:
-            fcntl.flock(file, fcntl.LOCK_UN)
+    def take_turn(self) -> bool:
+        """Take that right if it is free."""
+        return take(self.open() if self._file is None else self._file)
+
+    def end_turn(self) -> None:
+        """Give it back."""
+        if self._file is not None:
+            unlock(self._file)
 
     def close(self) -> None:
         """Put the file on disk and close it; it is opened again when needed."""
@@ -172,12 +187,12 @@ class Anchor:
                 os.fsync(self._file)
             os.close(self._file)
             self._file = None
-            self._known = 0, "", None
+            self._end = self._last = None
 
-    def _open(self) -> int:
+    def open(self) -> int:
         """Return the open file; open it anew when the path leads elsewhere now."""
         try:
-            there = self.path.stat()
+            there = os.stat(self.path)  # noqa: PTH116  at each debit: quick
         except FileNotFoundError:
             self.close()
             raise LedgerError(
@@ -188,7 +203,8 @@ class Anchor:
                 ),
                 path=str(self.path),
             ) from None
-        if self._file is not None and not os.path.samestat(os.fstat(self._file), there):
+        same = there.st_dev, there.st_ino
+        if self._file is not None and same != self._same:
             self.close()
         if self._file is None:
             flags = os.O_RDWR | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
@@ -201,25 +217,16 @@ class Anchor:
                     path=str(self.path),
                     reason=error.strerror,
                 ) from None
+            found = os.fstat(self._file)
+            self._same = found.st_dev, found.st_ino
         return self._file
 
 
-def _await(lock: Callable[[], None], until: float, longest: float) -> None:
-    """Try a lock until it is held; give up when the time is over."""
-    wait = 0.0001
-    while True:
-        try:
-            lock()
-        except BlockingIOError:
-            if time.monotonic() > until:
-                raise LedgerError(
-                    N_("the ledger is held by another process for a minute"),
-                    hint=N_("nothing was spent; find the process that hangs"),
-                ) from None
-            time.sleep(wait)
-            wait = min(wait * 1.5, longest)
-        else:
-            return
+def _pread(file: int, size: int, at: int) -> bytes:
+    if hasattr(os, "pread"):
+        return os.pread(file, size, at)
+    os.lseek(file, at, os.SEEK_SET)
+    return os.read(file, size)
 
 
 def sync_folder(folder: Path) -> None:

@@ -14,15 +14,15 @@ from typing import Generic, Literal, NoReturn, TypeVar, final, overload
 from sfumato.errors import LedgerError
 from sfumato.ledger.amounts import Amounts, Loss, loss_of, read_cap, read_cost
 from sfumato.ledger.balances import Balance
-from sfumato.ledger.budgets import all_balances, open_budget, read_account
+from sfumato.ledger.budgets import all_balances, open_budget
 from sfumato.ledger.chain import Entry
 from sfumato.ledger.debits import (
+    Answer,
     Order,
     Stored,
     check_descriptor,
     check_text,
     names,
-    store_answer,
 )
 from sfumato.ledger.operate import Mechanisms, read_mechanisms
 from sfumato.ledger.sharing import writer_of
@@ -133,6 +133,7 @@ class Ledger(Generic[L]):
     ) -> None:
         """Open or create the ledger and the budgets; spends nothing."""
         self.dataset, self.cap = check_text("the name of a dataset", dataset), cap
+        self._cap = str(cap)
         wanted = _wanted(dataset, read_cap(cap), limits, blocks)
         self._limits = tuple(sorted({(x.kind, x.name) for x in limits}))
         self._writer = writer_of(path, anchor)
@@ -231,8 +232,18 @@ class Ledger(Generic[L]):
             descriptor=check_descriptor(descriptor),
         )
         done = self._writer.submit(order)
-        receipt = self._receipt(done.entry)
-        return Answered(receipt, done.content) if isinstance(done, Stored) else receipt
+        if isinstance(done, Stored):
+            return Answered(self._receipt(done.entry), done.content)
+        return Receipt(
+            dataset=self.dataset,
+            sequence=done.sequence,
+            cost=str(loss_of(self.cap, order.cost.units, order.cost.delta_units)),
+            spent=str(loss_of(self.cap, done.spent, done.delta_spent)),
+            cap=self._cap,
+            plan=order.plan,
+            time=done.time,
+            head=done.head,
+        )
 
     def answer(self, receipt: Receipt, content: bytes) -> None:
         """Store the release that a debit paid for; do it before anybody sees it.
@@ -252,12 +263,9 @@ class Ledger(Generic[L]):
                 kind=type(content).__name__,
             )
 
-        def store(transaction: Transaction) -> None:
-            store_answer(
-                transaction, self.dataset, receipt.sequence, receipt.head, content
-            )
-
-        self._writer.submit(store)
+        self._writer.submit(
+            Answer(self.dataset, receipt.sequence, receipt.head, content)
+        )
 
     def __copy__(self) -> Ledger[L]:
         """Share the one ledger."""
@@ -275,17 +283,14 @@ class Ledger(Generic[L]):
         )
 
     def _top(self) -> Balance:
-        def read(db: Database) -> Balance:
-            account = read_account(db, self.dataset, "dataset", "")
-            if account is None:
-                raise LedgerError(
-                    N_("the ledger has no budget of {dataset} any more"),
-                    hint=N_("another file was put in its place; put it back"),
-                    dataset=repr(self.dataset),
-                )
-            return account.balance
-
-        return self._writer.look(read)
+        found = self._writer.top(self.dataset)
+        if found is None:
+            raise LedgerError(
+                N_("the ledger has no budget of {dataset} any more"),
+                hint=N_("another file was put in its place; put it back"),
+                dataset=repr(self.dataset),
+            )
+        return found
 
     def _receipt(self, entry: Entry) -> Receipt:
         said = entry.fields
@@ -294,7 +299,7 @@ class Ledger(Generic[L]):
             sequence=entry.debits,
             cost=str(loss_of(self.cap, said["units"], said["delta_units"])),
             spent=str(loss_of(self.cap, said["spent"], said["delta_spent"])),
-            cap=str(self.cap),
+            cap=self._cap,
             plan=said["plan"],
             time=said["time"],
             head=entry.hash,

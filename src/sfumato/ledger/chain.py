@@ -10,7 +10,7 @@ import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 __all__ = ["Entry", "Kind", "Tail", "canonical", "digest", "genesis", "link"]
 
@@ -22,8 +22,7 @@ canonical = json.JSONEncoder(
 """One text for one value: sorted keys, no blanks, ASCII only."""
 
 
-@dataclass(frozen=True, slots=True)
-class Tail:
+class Tail(NamedTuple):
     """The end of a chain: all that the next entry needs to know.
 
     Attributes:

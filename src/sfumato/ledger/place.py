@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 import re
 import stat
+import time
+from collections.abc import Iterable
 from pathlib import Path
+from typing import TypeAlias
 
 from sfumato.errors import LedgerError
 from sfumato.words import N_
 
-__all__ = ["check_place", "filesystem"]
+__all__ = ["Folders", "check_file", "check_place", "filesystem"]
 
+Seen: TypeAlias = "list[tuple[int, int, int]] | None"
+_TICK = 100_000_000  # nanoseconds; times of change step by some milliseconds
 _MOUNTS = Path("/proc/self/mounts")
 # Their locks and shared memory do not reach other hosts, or do not exist.
 _REMOTE = {
@@ -50,7 +55,41 @@ def check_place(path: Path) -> None:
             kind=kind,
         )
     if path.exists():
-        _check_file(path)
+        check_file(path)
+
+
+class Folders:
+    """Notices that a name in one of some folders may lead elsewhere.
+
+    A folder's time of change is moved by every name that comes, goes or is exchanged,
+    and nobody can set it. While it stands, so do the files, and one look at the folder
+    saves one at each of them. A change within a tick of the clock after the last one
+    would be missed, so a folder that changed lately is not relied on.
+    """
+
+    def __init__(self, folders: Iterable[Path]) -> None:
+        """Begin knowing nothing."""
+        self._folders = tuple(sorted({str(f) for f in folders}))
+        self._relied: Seen = None
+        self._last: Seen = None
+
+    def are_same(self) -> bool:
+        """Return whether nothing has changed since `rely`."""
+        seen = []
+        for folder in self._folders:
+            s = os.stat(folder)  # noqa: PTH116  at each debit: quick
+            seen.append((s.st_dev, s.st_ino, s.st_ctime_ns))
+        self._last = seen
+        return seen == self._relied
+
+    def rely(self) -> None:
+        """Rely on what was seen when `are_same` was asked: the files were checked."""
+        limit = time.time_ns() - _TICK
+        last = self._last
+        calm = last is not None and all(
+            changed < limit and changed % 10**9 for _, _, changed in last
+        )
+        self._relied = last if calm else None
 
 
 def filesystem(folder: Path) -> str | None:
@@ -70,7 +109,12 @@ def filesystem(folder: Path) -> str | None:
     return best[1] if best else None
 
 
-def _check_file(path: Path) -> None:
+def check_file(path: Path) -> None:
+    """Refuse what is no file, has a second name or may be written by everybody.
+
+    Raises:
+        LedgerError: It is one of these. Nothing was spent.
+    """
     found = path.stat()
     if not stat.S_ISREG(found.st_mode):
         raise LedgerError(

@@ -7,7 +7,7 @@ turns by one advisory lock, because each entry needs the hash of the one before 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -42,6 +42,10 @@ class _Transaction:
         text: Any = sql.replace("?", "%s")  # our statements hold no other "?"
         cursor = self._connection.execute(text, values or None)
         return cursor.fetchall() if cursor.description else []
+
+    def add(self, sql: str, values: Iterable[Sequence[object]]) -> None:
+        for row in values:
+            self.rows(sql, *row)
 
 
 class PostgresStore:

@@ -11,7 +11,7 @@ from sfumato.ledger.schema import BUDGETS, ENTRIES
 from sfumato.ledger.store import Database
 from sfumato.words import N_
 
-__all__ = ["check_recent", "faults_of_chain"]
+__all__ = ["check_recent", "fault_of", "faults_of_chain", "tampered"]
 
 _RECENT = 2000  # entries checked at each opening: some 20 ms
 
@@ -35,15 +35,20 @@ def check_recent(db: Database, identity: str) -> None:
     if whole:
         faults += faults_of_balances(db, balances)
     for place, fault in faults[:1]:
-        raise LedgerError(
-            N_("the ledger was tampered with: {place} {fault}"),
-            hint=N_(
-                "stop; keep the file as it is and run `sfumato ledger verify`; a "
-                "ledger is never repaired"
-            ),
-            place=place,
-            fault=fault,
-        )
+        raise tampered(place, fault)
+
+
+def tampered(place: str, fault: str) -> LedgerError:
+    """Return the refusal of a ledger whose history was changed."""
+    return LedgerError(
+        N_("the ledger was tampered with: {place} {fault}"),
+        hint=N_(
+            "stop; keep the file as it is and run `sfumato ledger verify`; a "
+            "ledger is never repaired"
+        ),
+        place=place,
+        fault=fault,
+    )
 
 
 def faults_of_chain(
@@ -58,7 +63,7 @@ def faults_of_chain(
     """
     tail = start
     for entry in entries:
-        fault = _fault_of(entry, tail)
+        fault = fault_of(entry, tail)
         if fault is None and balances is not None:
             fault = replayed(balances, entry.fields)
         if fault is not None:
@@ -77,7 +82,8 @@ def faults_of_balances(db: Database, balances: Balances) -> Iterator[tuple[str, 
             )
 
 
-def _fault_of(entry: Entry, tail: Tail) -> str | None:
+def fault_of(entry: Entry, tail: Tail) -> str | None:
+    """Return what is wrong with an entry that should follow, or none."""
     if digest(entry.body) != entry.hash:
         return N_("was changed: its hash does not fit")
     said = entry.fields

@@ -6,12 +6,18 @@ cap, no smaller amount than before, no deletion, no change of an entry.
 
 from __future__ import annotations
 
+import sqlite3
+from collections.abc import Iterator
 from string import Template
 
-__all__ = ["APPLICATION", "BUDGETS", "ENTRIES", "POSTGRES", "SQLITE", "VERSION"]
+from sfumato.ledger.store import Database
+
+__all__ = ["APPLICATION", "BUDGETS", "ENTRIES", "FORMAT", "POSTGRES", "SQLITE", "VERSION",
+           "schema_changes", "statements"]  # fmt: skip
 
 APPLICATION = 0x5F0A70  # marks a SQLite file as a ledger
-VERSION = 2
+VERSION = 2  # of the tables
+FORMAT = 3  # of a SQLite file: since 3 its last entries may lie in the log beside it
 
 BUDGETS = (
     "SELECT id, dataset, kind, name, label, measure,"
@@ -101,7 +107,7 @@ CREATE TRIGGER nothing_is_refunded BEFORE UPDATE ON budget
     WHEN {_REFUNDS}
     BEGIN SELECT RAISE(ABORT, 'nothing is refunded and caps are final'); END;
 PRAGMA application_id = {APPLICATION};
-PRAGMA user_version = {VERSION};
+PRAGMA user_version = {FORMAT};
 """
 )
 
@@ -128,3 +134,30 @@ CREATE TRIGGER nothing_is_refunded BEFORE UPDATE ON budget
     FOR EACH ROW WHEN ({_REFUNDS}) EXECUTE FUNCTION refuse();
 """
 )
+
+
+def statements(script: str) -> Iterator[str]:
+    """Split a script; `executescript` would commit in between."""
+    pending = ""
+    for line in script.splitlines(keepends=True):
+        pending += line
+        if sqlite3.complete_statement(pending):
+            yield pending.strip().rstrip(";")
+            pending = ""
+
+
+def schema_changes(db: Database) -> list[str]:
+    """Compare the schema in the file, word for word, with ours."""
+    ours = {s for s in statements(SQLITE) if s.startswith("CREATE")}
+    theirs = {
+        str(sql)
+        for (sql,) in db.rows("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
+    }
+    return [
+        *(f"missing: {_title(s)}" for s in sorted(ours - theirs)),
+        *(f"not ours: {_title(s)}" for s in sorted(theirs - ours)),
+    ]
+
+
+def _title(statement: str) -> str:
+    return " ".join(statement.split()[:4])

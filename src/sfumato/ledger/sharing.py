@@ -8,8 +8,10 @@ import weakref
 from pathlib import Path
 
 from sfumato.ledger.anchor import Anchor
+from sfumato.ledger.log import Log
 from sfumato.ledger.sqlite import SqliteStore
 from sfumato.ledger.store import Store
+from sfumato.ledger.turns import HAVE_TURNS
 from sfumato.ledger.writer import Writer
 
 __all__ = ["writer_of"]
@@ -41,9 +43,9 @@ def writer_of(
     with _lock:
         writer = _writers.get(key)
         if writer is None:
-            writer = Writer(store, witness, lenient=lenient)
+            writer = Writer(store, witness, _log_of(store, place), lenient=lenient)
             _writers[key] = writer
-            weakref.finalize(writer, _close, store, witness)
+            weakref.finalize(writer, *writer.closing)
         return writer
 
 
@@ -75,10 +77,10 @@ def _anchor_of(
     return None
 
 
-def _close(store: Store, anchor: Anchor | None) -> None:
-    store.close()
-    if anchor:
-        anchor.close()
+def _log_of(store: Store, place: Path | str | None) -> Log | None:
+    if isinstance(place, Path) and isinstance(store, SqliteStore) and HAVE_TURNS:
+        return Log(place.with_name(place.name + "-log"))
+    return None
 
 
 def _before_fork() -> None:

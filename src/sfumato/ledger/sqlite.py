@@ -10,21 +10,32 @@ import ctypes
 import os
 import sqlite3
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any, Literal
+from typing import Any, Literal, NoReturn
 
 from sfumato.errors import LedgerError
 from sfumato.ledger.anchor import sync_folder
 from sfumato.ledger.place import check_place
-from sfumato.ledger.schema import APPLICATION, SQLITE, VERSION
+from sfumato.ledger.schema import (
+    APPLICATION,
+    FORMAT,
+    SQLITE,
+    VERSION,
+    schema_changes,
+    statements,
+)
 from sfumato.ledger.store import Database, Founder
 from sfumato.words import N_
 
 __all__ = ["SqliteStore"]
 
 _PATIENCE = 60.0  # seconds to wait for another writer
+_CHECK = N_(
+    "check that it is a sfumato ledger on a local disk with free space and that you may "
+    "write it; never edit or delete it"
+)
 _FATAL = {"SQLITE_IOERR_FSYNC", "SQLITE_IOERR_DIR_FSYNC"}
 
 
@@ -36,6 +47,9 @@ class _Transaction:
 
     def rows(self, sql: str, *values: object) -> list[Any]:
         return self._connection.execute(sql, values).fetchall()
+
+    def add(self, sql: str, values: Iterable[Sequence[object]]) -> None:
+        self._connection.executemany(sql, values)
 
 
 class SqliteStore:
@@ -69,7 +83,7 @@ class SqliteStore:
         """
         if self._connection is not None:
             return False
-        with self._errors():
+        with self.guarded():
             if self._path is not None:
                 check_place(self._path)
                 _touch(self._path, founder)
@@ -99,22 +113,71 @@ class SqliteStore:
         """Begin a transaction on one consistent state."""
         return self._transaction("DEFERRED")
 
+    @contextmanager
+    def trial(self) -> Iterator[Database]:
+        """Begin an immediate transaction that is taken back at the end."""
+        with self.guarded():
+            db = self._begin("IMMEDIATE")
+            try:
+                yield _Transaction(db)
+            finally:
+                with suppress(sqlite3.Error):
+                    db.execute("ROLLBACK")
+
+    def peek(self, sql: str, *values: object) -> list[Any]:
+        """Return the rows of one query, outside of a transaction."""
+        with self.guarded():
+            if self._connection is None or self._unsafe:
+                raise sqlite3.OperationalError("the file is not open")
+            return self._connection.execute(sql, values).fetchall()
+
+    @staticmethod
+    def overwrite(db: Database) -> None:
+        """Make the transaction write, though it may change nothing.
+
+        Its frames come to stand where those of a commit may be whose writer died before
+        he could publish it; as their sums go on from frame to frame, none of them is
+        ever found again.
+        """
+        db.rows(f"PRAGMA user_version = {FORMAT}")
+
+    def distrust(self) -> None:
+        """Use the file no more: what was written to the disk may be lost."""
+        self._unsafe = True
+
+    def check_place(self) -> None:
+        """Refuse when another file, or none, lies where the open one was.
+
+        Raises:
+            LedgerError: It was removed or replaced. Nothing was spent.
+        """
+        if self._unsafe:
+            raise LedgerError(
+                N_("the ledger {path} cannot be used: {reason}"),
+                hint=_CHECK,
+                path=self.name,
+                reason="the file is not open",
+            )
+        try:
+            found = os.stat(self._names[0])  # noqa: PTH116  at each debit: quick
+        except OSError:
+            self.refuse_replaced()
+        if (found.st_dev, found.st_ino) != self._files[0]:
+            self.refuse_replaced()
+
     def examine(self) -> list[str]:
         """Return what SQLite finds wrong, and every change of the schema."""
         with self._transaction("DEFERRED") as db:
             found = [str(r[0]) for r in db.rows("PRAGMA integrity_check(5)")]
             wrong = [] if found == ["ok"] else found
-            return wrong + _schema_changes(db)
+            return wrong + schema_changes(db)
 
     @contextmanager
     def _transaction(
         self, kind: Literal["IMMEDIATE", "DEFERRED"]
     ) -> Iterator[Database]:
-        with self._errors():
-            db = self._connection
-            if db is None or self._unsafe:
-                raise sqlite3.OperationalError("the file is not open")
-            db.execute(f"BEGIN {kind}")
+        with self.guarded():
+            db = self._begin(kind)
             try:
                 yield _Transaction(db)
                 self._check_files()
@@ -125,27 +188,35 @@ class SqliteStore:
                         db.execute("ROLLBACK")
                 raise
 
+    def _begin(self, kind: Literal["IMMEDIATE", "DEFERRED"]) -> sqlite3.Connection:
+        db = self._connection
+        if db is None or self._unsafe:
+            raise sqlite3.OperationalError("the file is not open")
+        db.execute(f"BEGIN {kind}")
+        return db
+
     @contextmanager
-    def _errors(self) -> Iterator[None]:
+    def guarded(self) -> Iterator[None]:
         """Turn SQLite's errors into ours; after a failed sync trust nothing more."""
         try:
             yield
         except (sqlite3.Error, OSError) as error:
-            if getattr(error, "sqlite_errorname", "") in _FATAL:
-                self._unsafe = True  # the kernel may have dropped unwritten pages
-            raise LedgerError(
-                N_("the ledger {path} cannot be used: {reason}"),
-                hint=N_(
-                    "check that it is a sfumato ledger on a local disk with free "
-                    "space and that you may write it; never edit or delete it"
-                ),
-                path=self.name,
-                reason=str(error),
-            ) from None
+            raise self.refusal(error) from None
+
+    def refusal(self, error: sqlite3.Error | OSError) -> LedgerError:
+        """Return an error of the system as ours; after a failed sync trust nothing."""
+        if getattr(error, "sqlite_errorname", "") in _FATAL:
+            self._unsafe = True  # the kernel may have dropped unwritten pages
+        return LedgerError(
+            N_("the ledger {path} cannot be used: {reason}"),
+            hint=_CHECK,
+            path=self.name,
+            reason=str(error),
+        )
 
     def _begin_or_check(self, db: sqlite3.Connection, founder: Founder) -> None:
         if _is_empty(db):
-            founder.permit()
+            _permit(founder, lambda: not _is_empty(db))
             _prepare(db)
             self._create(db, founder)
         self._check_kind(db)
@@ -153,7 +224,7 @@ class SqliteStore:
         if self._lenient:
             return
         found_wrong = [str(r[0]) for r in db.execute("PRAGMA quick_check(1)")]
-        wrong = [w for w in found_wrong if w != "ok"] or _schema_changes(
+        wrong = [w for w in found_wrong if w != "ok"] or schema_changes(
             _Transaction(db)
         )
         if wrong:
@@ -172,14 +243,18 @@ class SqliteStore:
             db.execute(f"PRAGMA {p}").fetchone()[0]
             for p in ("application_id", "user_version")
         ]
-        if marks != [APPLICATION, VERSION]:
+        if marks == [APPLICATION, VERSION]:
+            if not self._lenient:
+                _upgrade(db)
+            return
+        if marks != [APPLICATION, FORMAT]:
             raise LedgerError(
                 N_("{path} is not a sfumato ledger of version {version}"),
                 hint=N_(
                     "give another path; an existing file is never changed into a ledger"
                 ),
                 path=self.name,
-                version=VERSION,
+                version=FORMAT,
             )
 
     def _create(self, db: sqlite3.Connection, founder: Founder) -> None:
@@ -188,7 +263,7 @@ class SqliteStore:
         try:
             if not db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0]:
                 founder.permit()
-                for statement in _statements(SQLITE):
+                for statement in statements(SQLITE):
                     db.execute(statement)
                 db.execute(
                     "INSERT INTO ledger VALUES (?, ?)", (founder.identity(), VERSION)
@@ -208,15 +283,19 @@ class SqliteStore:
         except FileNotFoundError:
             same = False
         if not same:
-            self._abandon()
-            raise LedgerError(
-                N_("the ledger {path} or its journal was removed or replaced"),
-                hint=N_(
-                    "nothing was spent; never move, replace or delete a ledger or its "
-                    "-wal file while it is in use"
-                ),
-                path=self.name,
-            )
+            self.refuse_replaced()
+
+    def refuse_replaced(self) -> NoReturn:
+        """Refuse and let go of the files: others lie where they were."""
+        self._abandon()
+        raise LedgerError(
+            N_("the ledger {path} or its journal was removed or replaced"),
+            hint=N_(
+                "nothing was spent; never move, replace or delete a ledger or its "
+                "-wal file while it is in use"
+            ),
+            path=self.name,
+        )
 
     def _abandon(self) -> None:
         """Never close this connection: it would delete the journal of the new file."""
@@ -266,14 +345,33 @@ def _set_journal(db: sqlite3.Connection) -> str:
             time.sleep(0.005)
 
 
+def _upgrade(db: sqlite3.Connection) -> None:
+    """Mark the file as one with a log, when no other program has it open.
+
+    Programs that know no log refuse it from then on; those that have it open keep
+    SQLite from leaving WAL, which it does only when it is alone.
+    """
+    db.execute("PRAGMA journal_mode = DELETE")
+    db.execute(f"PRAGMA user_version = {FORMAT}")
+
+
 def _touch(path: Path, founder: Founder) -> None:
     """Create the file, readable by its owner only, before SQLite would."""
     if path.exists():
         return
-    founder.permit()
+    _permit(founder, path.exists)
     with suppress(FileExistsError):
         os.close(os.open(path, os.O_CREAT | os.O_EXCL | os.O_RDWR, 0o600))
         sync_folder(path.parent)
+
+
+def _permit(founder: Founder, is_there: Callable[[], bool]) -> None:
+    """Ask, and do not mind a refusal if somebody else has created it meanwhile."""
+    try:
+        founder.permit()
+    except LedgerError:
+        if not is_there():
+            raise
 
 
 def _is_empty(db: sqlite3.Connection) -> bool:
@@ -284,30 +382,3 @@ def _is_empty(db: sqlite3.Connection) -> bool:
         for p in ("application_id", "user_version")
     ]
     return not tables and pages <= 1 and marks == [0, 0]
-
-
-def _statements(script: str) -> Iterator[str]:
-    """Split a script; `executescript` would commit in between."""
-    pending = ""
-    for line in script.splitlines(keepends=True):
-        pending += line
-        if sqlite3.complete_statement(pending):
-            yield pending.strip().rstrip(";")
-            pending = ""
-
-
-def _schema_changes(db: Database) -> list[str]:
-    """Compare the schema in the file, word for word, with ours."""
-    ours = {s for s in _statements(SQLITE) if s.startswith("CREATE")}
-    theirs = {
-        str(sql)
-        for (sql,) in db.rows("SELECT sql FROM sqlite_master WHERE sql IS NOT NULL")
-    }
-    return [
-        *(f"missing: {_title(s)}" for s in sorted(ours - theirs)),
-        *(f"not ours: {_title(s)}" for s in sorted(theirs - ours)),
-    ]
-
-
-def _title(statement: str) -> str:
-    return " ".join(statement.split()[:4])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -25,6 +26,10 @@ class Database(Protocol):
 
     def rows(self, sql: str, *values: object) -> list[Any]:
         """Run one statement with ``?`` for values and return its rows."""
+        ...
+
+    def add(self, sql: str, values: Iterable[Sequence[object]]) -> None:
+        """Run one statement for many rows of values."""
         ...
 
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from functools import lru_cache
 from typing import Any
 
 from sfumato.ledger.anchor import Mark, State
@@ -16,7 +18,12 @@ __all__ = ["Transaction", "now", "read_identity", "read_tail"]
 
 def now() -> str:
     """Return the UTC time to the second, ISO 8601."""
-    return datetime.now(UTC).isoformat(timespec="seconds")
+    return _text_of(int(time.time()))
+
+
+@lru_cache(maxsize=1)
+def _text_of(second: int) -> str:
+    return datetime.fromtimestamp(second, UTC).isoformat(timespec="seconds")
 
 
 def read_identity(db: Database) -> str:

@@ -10,15 +10,18 @@ import copy
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, TypeAlias, TypeVar
 
 from sfumato.errors import LedgerError, SfumatoError
+from sfumato.ledger.log import Record
+from sfumato.ledger.running import Running
 from sfumato.ledger.transaction import Transaction
 from sfumato.words import N_
 
 __all__ = ["Queue", "Ticket"]
 
 T = TypeVar("T")
+Peek: TypeAlias = Callable[..., list[Any]]
 _MOST = 256  # requests in one transaction
 
 
@@ -28,11 +31,24 @@ class Ticket(Generic[T]):
     def __init__(self, job: Callable[[Transaction], T]) -> None:
         """Bind the job."""
         self._job = job
+        self._quickly = getattr(job, "quick", None)
+        self.quick = self._quickly is not None  # it may need no transaction
         self._value: list[T] = []
         self._error: BaseException | None = None
         self._asleep = threading.Lock()
         self._asleep.acquire()
         self.done = self.leads = False
+
+    def hurry(self, running: Running, peek: Peek) -> Record | None:
+        """Do the job on the running ledger; none if it must go the thorough way."""
+        made = self._quickly(running, peek) if self._quickly else None
+        if made is None:
+            return None
+        value: T
+        record: Record
+        value, record = made
+        self._value = [value]
+        return record
 
     def attempt(self, transaction: Transaction) -> None:
         """Do the job; a refusal undoes this job alone."""

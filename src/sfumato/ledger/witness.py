@@ -7,6 +7,7 @@ rewritten: to go on from it would be to refund what was lost.
 from __future__ import annotations
 
 import uuid
+from collections.abc import Callable
 
 from sfumato.errors import LedgerError
 from sfumato.ledger.anchor import Anchor, Mark
@@ -103,8 +104,20 @@ class Witness:
         anchored = self.anchor.last(identity) if self.anchor else None
         return [*marks, anchored] if anchored else marks
 
-    def check(self, db: Database, tail: Tail, marks: list[Mark]) -> None:
+    def check(
+        self,
+        db: Database,
+        tail: Tail,
+        marks: list[Mark],
+        known: Callable[[int], str | None] = lambda _: None,
+    ) -> None:
         """Refuse a ledger that lacks an entry which is remembered.
+
+        Args:
+            db: The database.
+            tail: The end of the chain, perhaps beyond the database.
+            marks: What is remembered.
+            known: The hashes of places that are at hand.
 
         Raises:
             LedgerError: It is behind or on another branch. Nothing was spent.
@@ -117,12 +130,16 @@ class Witness:
                     place=tail.place,
                     anchored=mark.place,
                 )
-            if not holds(db, tail, mark):
+            if known(mark.place) != mark.head and not holds(db, tail, mark):
                 raise LedgerError(
                     N_("entry {place} of the ledger is not the one its anchor names"),
                     hint=_RECONCILE,
                     place=mark.place,
                 )
+
+    def saw(self, mark: Mark, identity: str) -> None:
+        """Remember a mark that another process made."""
+        self._seen = identity, mark
 
     def record(self, mark: Mark, identity: str) -> None:
         """Remember a commit.

@@ -14,7 +14,12 @@ from typing import Any, TypeVar
 
 from sfumato.errors import LedgerError
 from sfumato.ledger.anchor import Anchor
+from sfumato.ledger.balances import Balance
+from sfumato.ledger.budgets import read_account
+from sfumato.ledger.log import Log
+from sfumato.ledger.logbook import Logbook
 from sfumato.ledger.recent import check_recent
+from sfumato.ledger.sqlite import SqliteStore
 from sfumato.ledger.store import Database, Founder, Store
 from sfumato.ledger.transaction import Transaction, read_identity, read_tail
 from sfumato.ledger.waiting import Queue, Ticket
@@ -30,11 +35,26 @@ class Writer:
     """Serves every `Ledger` of one place in one process."""
 
     def __init__(
-        self, store: Store, anchor: Anchor | None, *, lenient: bool = False
+        self,
+        store: Store,
+        anchor: Anchor | None,
+        log: Log | None = None,
+        *,
+        lenient: bool = False,
     ) -> None:
-        """Bind; the store is opened when first needed."""
+        """Bind; the store is opened when first needed.
+
+        Args:
+            store: The database.
+            anchor: What remembers how far it had come.
+            log: Of a SQLite file with an anchor: where debits become durable.
+            lenient: Open a damaged ledger too, to examine it.
+        """
         self._store, self._anchor, self._lenient = store, anchor, lenient
         self._witness = Witness(anchor)
+        self._logbook: Logbook | None = None
+        if log is not None and anchor is not None and isinstance(store, SqliteStore):
+            self._logbook = Logbook(store, log, anchor, self._witness)
         self._identity = ""
         self._born = os.getpid()
         self._turn = threading.Lock()
@@ -59,10 +79,27 @@ class Writer:
         self._check_process()
         with self._turn:
             self._open(NewLedger(self._anchor))
+            if self._logbook:
+                with self._logbook.reading() as db:
+                    return job(db)
             with self._store.read() as db:
                 marks = self._witness.recall(self._identity)
                 self._witness.check(db, read_tail(db), marks)
                 return job(db)
+
+    def top(self, dataset: str) -> Balance | None:
+        """Return the budget of a data set as it is now; none if there is none.
+
+        Raises:
+            LedgerError: The ledger cannot be read or is behind its anchor.
+        """
+        self._check_process()
+        if self._logbook:
+            with self._turn:
+                self._open(NewLedger(self._anchor))
+                return self._logbook.top(dataset)
+        account = self.look(lambda db: read_account(db, dataset, "dataset", ""))
+        return account.balance if account else None
 
     def inspect(self, job: Callable[[Database, str, Anchor | None], T]) -> T:
         """Read a ledger that must exist, also one behind its anchor.
@@ -73,7 +110,8 @@ class Writer:
         self._check_process()
         with self._turn:
             self._open(NoLedger(self._store.name))
-            with self._store.read() as db:
+            state = self._logbook.reading(strict=False) if self._logbook else None
+            with state or self._store.read() as db:
                 return job(db, self._identity, self._anchor)
 
     def examine(self) -> list[str]:
@@ -92,23 +130,30 @@ class Writer:
         self._check_process()
         with self._turn:
             self._open(RestoredLedger(self._anchor))
-            with self._store.write() as db:
-                tail = read_tail(db)
-                transaction = Transaction(db, tail)
-                value = job(transaction, self._identity, self._anchor)
-                mark = transaction.mark()
-            if transaction.tail != tail:
-                if self._anchor and self._anchor.identity() is None:
-                    self._anchor.begin(self._identity)
-                self._witness.record(mark, self._identity)
-            return value
+            with self._logbook.repairing() if self._logbook else nullcontext():
+                return self._repair(job)
+
+    def _repair(self, job: Callable[[Transaction, str, Anchor | None], T]) -> T:
+        with self._store.write() as db:
+            tail = read_tail(db)
+            transaction = Transaction(db, tail)
+            value = job(transaction, self._identity, self._anchor)
+            mark = transaction.mark()
+        if transaction.tail != tail:
+            if self._anchor and self._anchor.identity() is None:
+                self._anchor.begin(self._identity)
+            self._witness.record(mark, self._identity)
+        return value
+
+    @property
+    def closing(self) -> tuple[Any, ...]:
+        """What closes the files when nobody has this writer any more."""
+        return _close, self._store, self._logbook, self._anchor
 
     def close(self) -> None:
         """Close the files; they are opened again when needed."""
         if self._store.forkable:
-            self._store.close()
-            if self._anchor:
-                self._anchor.close()
+            _close(self._store, self._logbook, self._anchor)
 
     def before_fork(self) -> None:
         """Wait for the turn and close: SQLite's locks do not survive a fork."""
@@ -138,14 +183,22 @@ class Writer:
         except BaseException:
             self._store.close()  # else the next attempt would go unchecked
             raise
+        if self._logbook:
+            self._logbook.begin(self._identity)
 
     def _commit(self, batch: list[Ticket[Any]]) -> None:
         with self._turn:
             self._open(NewLedger(self._anchor))
-            with self._anchor.turn() if self._anchor else nullcontext():
-                self._run(batch)
+            self._run(batch)
 
     def _run(self, batch: list[Ticket[Any]]) -> None:
+        if self._logbook:
+            self._logbook.commit(batch)
+            return
+        with self._anchor.turn() if self._anchor else nullcontext():
+            self._transact(batch)
+
+    def _transact(self, batch: list[Ticket[Any]]) -> None:
         with self._store.write() as db:
             marks = self._witness.recall(self._identity)
             tail = read_tail(db)
@@ -169,3 +222,11 @@ class Writer:
             N_("the process was forked behind Python's back while the ledger was open"),
             hint=N_("open the session after the fork, in each process"),
         )
+
+
+def _close(store: Store, logbook: Logbook | None, anchor: Anchor | None) -> None:
+    if logbook:
+        logbook.close()
+    store.close()
+    if anchor:
+        anchor.close()

@@ -14,7 +14,6 @@ import hashlib
 import multiprocessing
 import os
 import signal
-import sqlite3
 import sys
 import tempfile
 import time
@@ -27,6 +26,7 @@ from pathlib import Path
 from sfumato.account import Epsilon
 from sfumato.errors import BudgetExceededError
 from sfumato.ledger import Ledger, show, verify
+from sfumato.ledger.sharing import writer_of
 
 __all__ = ["Outcome", "run"]
 
@@ -151,12 +151,10 @@ def _count(path: Path, kills: int, seconds: float) -> Outcome:
         for file in path.parent.glob("released-*")
         for line in file.read_text("ascii").splitlines()
     ]
-    db = sqlite3.connect(path)
-    stored = {
-        debit: hashlib.sha256(content).hexdigest()
-        for debit, content in db.execute("SELECT debit, content FROM answer")
-    }
-    db.close()
+    answers = writer_of(path, None).inspect(
+        lambda db, _identity, _anchor: db.rows("SELECT debit, content FROM answer")
+    )
+    stored = {debit: hashlib.sha256(content).hexdigest() for debit, content in answers}
     spent = [b.spent for b in overview.budgets]
     full = _FULL * _COST.units
     # All rounds but the last were left because a debit was refused.

@@ -1,0 +1,282 @@
+"""The log: where a debit becomes durable by one write, before SQLite learns of it.
+
+Beside the ledger lies a file of fixed length, written in full once so that a debit
+changes neither its size nor its place on the disk: one write and one `fdatasync` then
+make it durable. Records stand one behind the other from the first place on. When the
+file is full, or somebody needs SQLite itself, the records are copied there in one
+transaction and the next one begins at the first place again.
+
+A record belongs to the log if it names the hash of the entry before it, beginning with
+the last entry that SQLite holds. What is left over from earlier rounds, or torn by a
+power cut, does not, and ends the log. Records that SQLite holds already, because
+somebody died between copying and clearing, are passed over.
+
+The header ends in a word that changes, under the log's turn, before and after each
+change of SQLite; whoever remembers another word reads anew. Before, it says *busy*. Who
+finds it so in his turn knows that a writer died in the middle, and that SQLite's journal
+may hold a commit that nobody has seen and that the next recovery would bring to life:
+he must commit something over it before the log may grow. The word need not be
+durable: after a power cut nobody has read anything, and recovery comes first.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import uuid
+import zlib
+from collections.abc import Iterator
+from contextlib import suppress
+from pathlib import Path
+from typing import NamedTuple
+
+from sfumato.errors import LedgerError
+from sfumato.ledger.anchor import sync_folder
+from sfumato.ledger.chain import Tail
+from sfumato.ledger.place import check_file
+from sfumato.words import N_
+
+if sys.platform != "win32":
+    import fcntl
+
+__all__ = ["FIRST", "LENGTH", "Log", "Record", "flush"]
+
+FIRST = 4096  # where the first record stands: the header has a page of its own
+LENGTH = 256 * 1024
+_MAGIC = b"sfumato log of ledger "
+_WORD = 16
+_HEADER = len(_MAGIC) + 32 + 1 + _WORD
+_FIELDS = 7  # of a record's first line
+_NEWS = 8192  # bytes that are read at first
+
+
+class Record(NamedTuple):
+    """One entry in the log.
+
+    Attributes:
+        place: Its place in the chain.
+        debits: Number of debits up to it.
+        hash: SHA-256 of the body.
+        effect: What it made of budgets: ``id:spent:delta:whole:delta_whole``, joined by
+            commas; empty when it changed none.
+        body: Canonical JSON.
+        content: The stored answer, of entries that store one.
+    """
+
+    place: int
+    debits: int
+    hash: str
+    effect: str
+    body: str
+    content: bytes | None
+
+    def follows(self, place: int, head: str) -> bool:
+        """Return whether this is the entry after another one."""
+        return self.place == place + 1 and f'"previous":"{head}"' in self.body
+
+    def bytes(self) -> bytes:
+        """Return the record as it stands in the file."""
+        body, content = self.body.encode("ascii"), self.content
+        size = -1 if content is None else len(content)
+        rest = (
+            f" {self.place} {self.debits} {self.hash} {self.effect or '-'}"
+            f" {len(body)} {size}\n"
+        ).encode("ascii") + body
+        if content:
+            rest += content
+        return b"%08x" % zlib.crc32(rest) + rest
+
+
+class Log:
+    """The file, by its path; it is opened when first needed."""
+
+    def __init__(self, path: Path) -> None:
+        """Name the file."""
+        self.path = path
+        self._file: int | None = None
+        self._same = (0, 0)
+
+    @property
+    def file(self) -> int:
+        """The open file."""
+        if self._file is None:
+            raise LedgerError(
+                N_("the log {path} of the ledger is not open"),
+                hint=N_("ask again; nothing was spent"),
+                path=str(self.path),
+            )
+        return self._file
+
+    def open(self, identity: str, *, create: bool = True) -> bool:
+        """Open the file or create it; return whether it is open.
+
+        Raises:
+            LedgerError: It is no log, or another ledger's. Nothing was spent.
+        """
+        if self._file is not None:
+            return True
+        if not create and not self.path.exists():
+            return False
+        if self.path.exists():
+            check_file(self.path)
+        flags = os.O_RDWR | os.O_CREAT | getattr(os, "O_CLOEXEC", 0)
+        file = os.open(self.path, flags, 0o600)
+        try:
+            self._begin_or_check(file, identity)
+        except BaseException:
+            os.close(file)
+            raise
+        found = os.fstat(file)
+        self._file, self._same = file, (found.st_dev, found.st_ino)
+        return True
+
+    def close(self) -> None:
+        """Close the file."""
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    def is_in_place(self) -> bool:
+        """Return whether the path still leads to the open file."""
+        try:
+            found = os.stat(self.path)  # noqa: PTH116  at each debit: quick
+        except FileNotFoundError:
+            return False
+        return (found.st_dev, found.st_ino) == self._same
+
+    def header(self) -> bytes:
+        """Return the header, whose end changes before each change of SQLite."""
+        return os.pread(self.file, _HEADER, 0)
+
+    def renew(self, *, busy: bool) -> bytes:
+        """Change the header: every process must read the ledger anew.
+
+        Args:
+            busy: SQLite is about to be changed; else it has been, or is as it was.
+        """
+        word = uuid.uuid4().hex[1:_WORD] + ("b" if busy else "0")
+        header = self.header()[:-_WORD] + word.encode()
+        if os.pwrite(self.file, header, 0) != len(header):
+            raise OSError(28, "short write")
+        return header
+
+    @staticmethod
+    def is_busy(header: bytes) -> bool:
+        """Return whether a header says that SQLite is about to be changed."""
+        return header.endswith(b"b")
+
+    def clear(self) -> None:
+        """Empty the log: SQLite holds every record."""
+        self.write(b"", FIRST)
+
+    def has_news(self, at: int) -> bool:
+        """Return whether something stands at a place; no promise that it is whole."""
+        return os.pread(self.file, 1, at) not in (b"\0", b"")
+
+    def records(
+        self, at: int, tail: Tail, *, passing: bool = False
+    ) -> Iterator[tuple[Record | None, int]]:
+        """Yield every record that follows an entry, and where the next one stands.
+
+        Args:
+            at: Where in the file to begin.
+            tail: The entry before.
+            passing: Pass over older records at the beginning; each is yielded as none.
+        """
+        data, start, size = os.pread(self.file, _NEWS, at), 0, _NEWS
+        place, head = tail.place, tail.head
+        passed: Record | None = None
+        while data[start : start + 1] not in (b"\0", b""):
+            found = _read(data, start)
+            if found is None and len(data) == size and size < FIRST + LENGTH:
+                size = FIRST + LENGTH  # it may reach beyond what was read
+                data, start, at = os.pread(self.file, size, at + start), 0, at + start
+                continue
+            if found is None:
+                return
+            record, start = found
+            if record.follows(place, head):
+                place, head, passing = record.place, record.hash, False
+                yield record, at + start
+            elif (
+                passing
+                and record.place <= place
+                and (passed is None or record.follows(passed.place, passed.hash))
+            ):
+                passed = record
+                yield None, at + start
+            else:
+                return
+
+    def fits(self, at: int, size: int) -> bool:
+        """Return whether so many bytes have room at a place."""
+        return at + size < FIRST + LENGTH
+
+    def write(self, data: bytes, at: int) -> None:
+        """Write records and the mark of the end behind them; not yet durable."""
+        if os.pwrite(self.file, data + b"\0", at) != len(data) + 1:
+            raise OSError(28, "short write")
+
+    def _begin_or_check(self, file: int, identity: str) -> None:
+        wanted = _MAGIC + identity.encode() + b" "
+        if sys.platform != "win32":
+            fcntl.flock(file, fcntl.LOCK_EX)  # one of those who open first fills it
+        try:
+            found = os.pread(file, _HEADER, 0)
+            size = os.fstat(file).st_size
+            if not found.strip(b"\0"):  # new, or its creator was cut off
+                os.pwrite(file, (wanted + b"0" * _WORD).ljust(FIRST + LENGTH, b"\0"), 0)
+                size = 0
+            elif found.startswith(wanted) and size < FIRST + LENGTH:
+                # Cut: the anchor knows what is missing.
+                os.pwrite(file, bytes(FIRST + LENGTH - size), size)
+            if size < FIRST + LENGTH:
+                os.fsync(file)
+                sync_folder(self.path.parent)
+            found = os.pread(file, _HEADER, 0)
+        finally:
+            if sys.platform != "win32":
+                fcntl.flock(file, fcntl.LOCK_UN)
+        if not found.startswith(wanted) or len(found) != _HEADER:
+            raise LedgerError(
+                N_("{path} is not the log of this ledger"),
+                hint=N_(
+                    "put back the one that belongs to it; if its ledger is gone for "
+                    "good, move the file away"
+                ),
+                path=str(self.path),
+            )
+
+
+def flush(file: int) -> None:
+    """Wait until what was written to an open file is on the disk."""
+    if sys.platform == "darwin":
+        fcntl.fcntl(file, fcntl.F_FULLFSYNC)  # fsync alone does not reach the disk
+    elif hasattr(os, "fdatasync"):
+        os.fdatasync(file)
+    else:
+        os.fsync(file)
+
+
+def _read(data: bytes, start: int) -> tuple[Record, int] | None:
+    """Return the record at `start` and where it ends; none if no whole one is there."""
+    end = data.find(b"\n", start)
+    parts = data[start:end].split(b" ") if end > 0 else []
+    if len(parts) != _FIELDS:
+        return None
+    with suppress(ValueError):
+        last = end + 1 + int(parts[5])
+        size = int(parts[6])
+        stop = last + max(size, 0)
+        if len(data) < stop or int(parts[0], 16) != zlib.crc32(data[start + 8 : stop]):
+            return None
+        record = Record(
+            place=int(parts[1]),
+            debits=int(parts[2]),
+            hash=parts[3].decode("ascii"),
+            effect="" if parts[4] == b"-" else parts[4].decode("ascii"),
+            body=data[end + 1 : last].decode("ascii"),
+            content=data[last:stop] if size >= 0 else None,
+        )
+        return record, stop
+    return None

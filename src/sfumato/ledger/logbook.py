@@ -1,0 +1,340 @@
+"""The quick way of a debit: decided in memory, durable in the log, marked in the anchor.
+
+Two rights go round among the processes, and nobody takes the second before the first:
+
+1. the anchor's turn: to make records durable, to mark them in the anchor, to change
+   SQLite;
+2. the log's turn: to add records, after reading all that others added.
+
+A debit takes the log's turn for some microseconds and gives it back before it waits for
+the disk. Whoever has the anchor's turn then makes durable all records that it sees, its
+own and those of processes that wait, by one `fdatasync`; these find their place marked
+and go on. Nobody learns of a debit before the anchor's mark is at or beyond it, and the
+mark is written after the disk has answered.
+
+Only whole records count: they are read under the log's turn, after their writer gave
+it back, so the system has all their pages to write.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+import time
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from typing import Any
+
+from sfumato.errors import LedgerError
+from sfumato.ledger.anchor import Anchor, Mark
+from sfumato.ledger.balances import Balance
+from sfumato.ledger.chain import Tail
+from sfumato.ledger.log import FIRST, Log, flush
+from sfumato.ledger.place import Folders
+from sfumato.ledger.running import Running, read_running
+from sfumato.ledger.sqlite import SqliteStore
+from sfumato.ledger.store import Database
+from sfumato.ledger.transaction import Transaction, read_tail
+from sfumato.ledger.turns import lock, turn, unlock
+from sfumato.ledger.waiting import Ticket
+from sfumato.ledger.witness import Witness
+from sfumato.words import N_
+
+__all__ = ["Logbook"]
+
+_ROOM = 1024  # bytes of a usual record: with less room the log is emptied first
+_PATIENCE = 60.0  # seconds to wait for another process
+_AT_CLOSING = 2.0  # seconds; what stays in the log is as durable there
+_PAUSE = 0.00004  # seconds between two looks at the anchor
+
+
+class Logbook:
+    """A ledger file, its log and its anchor, as one process writes them."""
+
+    def __init__(
+        self, store: SqliteStore, log: Log, anchor: Anchor, witness: Witness
+    ) -> None:
+        """Bind; the log is opened when first needed."""
+        self._store, self._log = store, log
+        self._anchor, self._witness = anchor, witness
+        self._folders = Folders(x.parent for x in (log.path, anchor.path))
+        self._identity = ""
+        self._running: Running | None = None
+        self._checked: Mark | None = None
+
+    def begin(self, identity: str) -> None:
+        """Forget all: the store was opened anew."""
+        self._identity = identity
+        self._running = self._checked = None
+        self._log.close()
+
+    def commit(self, batch: list[Ticket[Any]]) -> None:
+        """Serve requests together, durably.
+
+        Raises:
+            LedgerError: The ledger cannot be used. Nothing was spent, except where the
+                text says that the charge stands.
+        """
+        self._log.open(self._identity)
+        try:
+            rest = batch
+            if all(ticket.quick for ticket in batch):
+                rest = self._add(batch)
+            if rest:
+                self._transact(rest)
+        except BaseException as error:
+            self._running = None  # it may know what the log does not
+            if isinstance(error, (sqlite3.Error, OSError)):
+                raise self._store.refusal(error) from None
+            raise
+
+    def top(self, dataset: str) -> Balance | None:
+        """Return the budget of a data set as it is now."""
+        self._log.open(self._identity)
+        with self._store.guarded(), turn(self._log.file):
+            return self._current().top(dataset)
+
+    @contextmanager
+    def reading(self, *, strict: bool = True) -> Iterator[Database]:
+        """Begin reading one consistent state, that of SQLite and the log together.
+
+        Nothing is written: the log's records are put into a transaction that is taken
+        back at the end.
+
+        Args:
+            strict: Refuse a ledger that is behind its anchor.
+        """
+        if not self._log.open(self._identity, create=strict):
+            with self._store.read() as db:
+                yield db
+            return
+        with ExitStack() as stack:
+            with turn(self._log.file):
+                running = self._current(strict=strict)
+                if running.records:
+                    db = stack.enter_context(self._store.trial())
+                    running.copy_to(db)
+                else:
+                    db = stack.enter_context(self._store.read())
+                    read_tail(db)  # from here on the state is fixed
+            yield db
+
+    @contextmanager
+    def repairing(self) -> Iterator[None]:
+        """Bring every record to SQLite and keep the log's turn; the anchor may differ."""
+        self._log.open(self._identity)
+        self._running = None
+        with turn(self._log.file):
+            self._copy(self._current(strict=False), [])
+            self._running = None
+            self._log.renew(busy=True)
+            yield
+            self._log.renew(busy=False)
+
+    def close(self) -> None:
+        """Bring every record to SQLite, so that its file is the whole ledger; close."""
+        running, self._running = self._running, None
+        if running is not None and running.records:
+            with suppress(LedgerError, OSError):
+                self._transact([], _AT_CLOSING)
+        self._running = None
+        self._log.close()
+
+    # -- the quick way -------------------------------------------------------------
+
+    def _add(self, batch: list[Ticket[Any]]) -> list[Ticket[Any]]:
+        """Write what can plainly be accepted; return the requests from the first other."""
+        log, peek = self._log, self._store.peek
+        made: list[bytes] = []
+        lock(log.file)
+        try:
+            running = self._current()
+            if log.is_busy(running.header):
+                return batch
+            room = running.at == FIRST or log.fits(running.at, _ROOM * len(batch))
+            for ticket in batch if room else ():
+                record = ticket.hurry(running, peek)
+                if record is None:
+                    break
+                made.append(record.bytes())
+            data = b"".join(made)
+            if not log.fits(running.at, len(data)):
+                self._running = None
+                return batch
+            if made:
+                log.write(data, running.at)
+                running.at += len(data)
+        finally:
+            unlock(log.file)
+        if made:
+            self._make_durable(running)
+        elif not room:
+            self._transact([])
+            return self._add(batch)
+        return batch[len(made) :]
+
+    def _current(self, *, strict: bool = True) -> Running:
+        """Return the ledger as it is now. The log's turn is held.
+
+        Raises:
+            LedgerError: The files are not those that were opened, or lack what the
+                anchor knows. Nothing was spent.
+        """
+        if not self._folders.are_same() or not strict:
+            self._check_files(strict=strict)
+        running, header = self._running, self._log.header()
+        if running is None or running.header != header:
+            running = self._running = self._read(strict=strict)
+        elif self._log.has_news(running.at):
+            running.follow(self._log.records(running.at, running.tail))
+        if strict:
+            self._check_anchor(running)
+        return running
+
+    def _check_files(self, *, strict: bool) -> None:
+        self._store.check_place()
+        if not self._log.is_in_place():
+            self._store.refuse_replaced()  # all files are opened anew then
+        if strict:
+            self._anchor.open()
+            self._folders.rely()
+
+    def _read(self, *, strict: bool) -> Running:
+        with self._store.read() as db:
+            marks = self._witness.recall(self._identity) if strict else []
+            running = read_running(db, self._log)
+            self._witness.check(db, running.tail, marks, running.hash_at)
+            return running
+
+    def _check_anchor(self, running: Running) -> None:
+        mark = self._anchor.newest(self._identity)
+        if mark is None or mark is self._checked:
+            return
+        if running.hash_at(mark.place) != mark.head:
+            with self._store.read() as db:
+                self._witness.check(db, running.tail, [mark], running.hash_at)
+        self._checked = mark
+
+    def _make_durable(self, running: Running) -> None:
+        """Return when the disk has every record up to now, by whomever it was told."""
+        mine, until = running.tail, 0.0
+        while not self._anchor.take_turn():
+            if self._is_marked(mine):
+                return
+            until = until or time.monotonic() + _PATIENCE
+            if time.monotonic() > until:
+                raise _not_durable()
+            time.sleep(_PAUSE)
+        try:
+            done = self._is_marked(mine) or self._lead(running)
+        finally:
+            self._anchor.end_turn()
+        if not done:  # somebody brought the records to SQLite meanwhile
+            self._running = None
+            self._transact([])
+            self._confirm(mine.place, mine.head)
+
+    def _is_marked(self, mine: Tail) -> bool:
+        mark = self._anchor.newest(self._identity)
+        if mark is None or mark.place < mine.place:
+            return False
+        if mark.place == mine.place and mark.head != mine.head:
+            raise _not_durable()
+        self._witness.saw(mark, self._identity)
+        return True
+
+    def _lead(self, running: Running) -> bool:
+        """Write to the disk for all who wait. The anchor's turn is held.
+
+        Returns:
+            False if the log was emptied since `running` was read.
+        """
+        log = self._log
+        if log.header() != running.header:
+            return False
+        if log.has_news(running.at):
+            with turn(log.file):
+                if log.header() != running.header:
+                    return False
+                running.follow(log.records(running.at, running.tail))
+        try:
+            flush(log.file)
+        except OSError:
+            self._store.distrust()  # the kernel may have dropped unwritten pages
+            raise
+        known = self._anchor.newest(self._identity)
+        running.marked(known.place if known else 0)
+        mark = running.mark()
+        self._witness.record(mark, self._identity)
+        running.marked(mark.place)
+        self._checked = mark
+        return True
+
+    def _confirm(self, place: int, head: str) -> None:
+        """Refuse if the ledger does not hold an entry of ours, in SQLite or the log."""
+        running = self._running
+        found = running.hash_at(place) if running else None
+        if found is None:
+            rows = self._store.peek("SELECT hash FROM entry WHERE place = ?", place)
+            found = rows[0][0] if rows else None
+        if found != head:
+            raise _not_durable()
+
+    # -- the thorough way ----------------------------------------------------------
+
+    def _transact(
+        self, batch: Sequence[Ticket[Any]], patience: float = _PATIENCE
+    ) -> None:
+        """Bring every record to SQLite and serve requests there, in one transaction."""
+        with (
+            self._store.guarded(),
+            turn(self._anchor.open(), patience),
+            turn(self._log.file, patience),
+        ):
+            running = self._current()
+            known = self._anchor.last(self._identity)
+            running.marked(known.place if known else 0)
+            mark = self._copy(running, batch)
+            if mark is not None:
+                self._witness.record(mark, self._identity)
+
+    def _copy(self, running: Running, batch: Sequence[Ticket[Any]]) -> Mark | None:
+        """Return what the anchor must remember of it."""
+        self._running, log, mark = None, self._log, None
+        header = running.header
+        with self._store.write() as db:
+            if read_tail(db) != running.base:
+                raise LedgerError(
+                    N_(
+                        "the ledger was changed by a program that does not know its log"
+                    ),
+                    hint=N_("stop that program; run `sfumato ledger verify`"),
+                )
+            running.copy_to(db)
+            transaction = Transaction(db, running.tail)
+            for ticket in batch:
+                ticket.attempt(transaction)
+            changed = transaction.tail != running.tail
+            for budget in running.unmarked:
+                transaction.touch(budget)
+            if changed or not running.is_marked:
+                mark = transaction.mark()
+            busy = log.is_busy(running.header)
+            written = changed or bool(running.records) or busy
+            if busy:
+                self._store.overwrite(db)
+            elif written:
+                log.renew(busy=True)
+        if written or running.at != FIRST:
+            log.clear()
+            header = log.renew(busy=False)
+        if not changed:
+            running.settled(header)
+            self._running = running
+        return mark
+
+
+def _not_durable() -> LedgerError:
+    return LedgerError(
+        N_("it is not known whether the charge reached the disk"),
+        hint=N_("nothing was released; see in the ledger whether the charge stands"),
+    )

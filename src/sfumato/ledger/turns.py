@@ -1,0 +1,77 @@
+"""Turns among processes: a lock on an open file, with patience.
+
+The lock is `flock`: the kernel gives it back when its holder dies, and it belongs to
+the open file, so that closing another one of the same path does not drop it.
+"""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from sfumato.errors import LedgerError
+from sfumato.words import N_
+
+if sys.platform != "win32":
+    import fcntl
+
+    _TRY = fcntl.LOCK_EX | fcntl.LOCK_NB
+
+__all__ = ["HAVE_TURNS", "lock", "take", "turn", "unlock"]
+
+HAVE_TURNS = sys.platform != "win32"  # there SQLite's own lock keeps the turns
+_PATIENCE = 60.0  # seconds to wait for another process
+_SHORTEST, _LONGEST = 0.00002, 0.0003  # seconds between two tries
+
+
+def take(file: int) -> bool:
+    """Take the lock if it is free."""
+    if sys.platform != "win32":
+        try:
+            fcntl.flock(file, _TRY)
+        except BlockingIOError:
+            return False
+    return True
+
+
+def lock(file: int, patience: float = _PATIENCE) -> None:
+    """Wait for the lock.
+
+    Raises:
+        LedgerError: Another process holds it for too long. Nothing was spent.
+    """
+    if sys.platform != "win32":
+        try:
+            fcntl.flock(file, _TRY)
+        except BlockingIOError:
+            _wait(file, patience)
+
+
+def _wait(file: int, patience: float) -> None:
+    until, pause = time.monotonic() + patience, _SHORTEST
+    while not take(file):
+        if time.monotonic() > until:
+            raise LedgerError(
+                N_("the ledger is held by another process for a minute"),
+                hint=N_("nothing was spent; find the process that hangs"),
+            )
+        time.sleep(pause)
+        pause = min(pause * 1.5, _LONGEST)
+
+
+def unlock(file: int) -> None:
+    """Give the lock back."""
+    if sys.platform != "win32":
+        fcntl.flock(file, fcntl.LOCK_UN)
+
+
+@contextmanager
+def turn(file: int, patience: float = _PATIENCE) -> Iterator[None]:
+    """Hold the lock."""
+    lock(file, patience)
+    try:
+        yield
+    finally:
+        unlock(file)

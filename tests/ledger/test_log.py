@@ -1,0 +1,491 @@
+"""The log: durable before it is told, one writer at a time, a crash at any moment."""
+
+import contextlib
+import gc
+import json
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import threading
+import zlib
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato.account import Epsilon
+from sfumato.errors import LedgerError
+from sfumato.ledger import Blocks, Ledger, Limit, export, verify
+from sfumato.ledger.amounts import Amounts
+from sfumato.ledger.anchor import Anchor
+from sfumato.ledger.balances import Balance, charge
+from sfumato.ledger.chain import Tail, genesis, link
+from sfumato.ledger.debits import Order
+from sfumato.ledger.log import FIRST, LENGTH, Log
+from sfumato.ledger.running import Running
+from sfumato.ledger.sqlite import SqliteStore
+from sfumato.ledger.writer import Writer
+
+TENTH, HUNDREDTH = Epsilon("0.1"), Epsilon("0.01")
+needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="there is no log")
+
+
+def other_writer(path):
+    """Return a writer as another process would have it."""
+    anchor = Anchor(path.with_name(path.name + ".anchor"))
+    log = Log(path.with_name(path.name + "-log"))
+    return Writer(SqliteStore(path), anchor, log)
+
+
+def order(units=10**10, plan="p", **more):
+    """Return a debit of a hundredth."""
+    return Order("pima", Amounts("epsilon", units), plan, **more)
+
+
+def heads(path):
+    """Return the hashes of all entries."""
+    return [json.loads(line)["hash"] for line in export(path)]
+
+
+def settle(ledger):
+    """Bring what is in the log to SQLite."""
+    ledger._writer._logbook._transact([])
+
+
+# One rule, one text.
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.integers(0, 30), st.lists(st.sampled_from("abc"), max_size=3, unique=True),
+            st.booleans(),
+        ),
+        max_size=12,
+    )
+)  # fmt: skip
+def test_the_running_ledger_charges_by_the_rule(debits):
+    """What the log accepts, and what it makes of budgets, is `balances.charge`."""
+    rows = [(1, "d", "dataset", "", "", "epsilon", 60, 0, 0, 0, 0, 0),
+            (2, "d", "analyst", "x", "", "epsilon", 40, 0, 0, 0, 0, 0)]  # fmt: skip
+    rows += [
+        (3 + i, "d", "block", n, "l", "epsilon", 60, 0, 0, 0, 0, 0)
+        for i, n in enumerate("abc")
+    ]
+    running = Running(Tail(0, genesis("x"), 0), rows, b"")
+    balances = {(b := Balance(*row[1:])).key: b for row in rows}
+    for units, blocks, limited in debits:
+        cost, limits = Amounts("epsilon", units), [("analyst", "x")] if limited else []
+        wanted = charge(balances, "d", cost, limits=limits, blocks=blocks)
+        changes = running.changes("d", cost, limits, blocks)
+        assert (changes is not None) == all(b.fits for b in wanted)
+        if changes is not None:
+            running.append(("debit", "d", None, 0), "{}", changes=changes)
+            balances.update({b.key: b for b in wanted})
+        assert running.balances() == balances
+
+
+@given(st.text(), st.text(), st.none() | st.text(), st.lists(st.text()), st.lists(st.tuples(st.text(), st.text())))  # fmt: skip
+@settings(max_examples=50, deadline=None)
+def test_the_quick_text_is_canonical(dataset, plan, request, blocks, limits):
+    """The body that is written by hand is the canonical JSON, whatever the names."""
+    tail, time = Tail(7, genesis("x"), 3), "2026-01-01T00:00:00+00:00"
+    made = Order(dataset, Amounts("zcdp", 5, 6), plan, tuple(limits), tuple(blocks),
+                 request, '{"a":"\\"é"}')  # fmt: skip
+
+    entry = link(tail, "debit", dataset, made._said(9, 8, time), request)
+
+    assert made.body(tail, 9, 8, time) == entry.body
+
+
+# Durable before it is told.
+
+
+def test_nothing_is_told_before_the_disk_has_answered(book, path, monkeypatch):
+    """While the disk is at work nobody has a receipt; then those who waited have one."""
+    ledger, second = book(path), other_writer(path)
+    asked, answer, told, flushed = threading.Event(), threading.Event(), [], []
+
+    def flush(file):
+        flushed.append(file)
+        asked.set()
+        assert answer.wait(10)
+
+    monkeypatch.setattr("sfumato.ledger.logbook.flush", flush)
+    first = threading.Thread(
+        target=lambda: told.append(ledger.debit(HUNDREDTH, plan="p").head)
+    )
+    first.start()
+    assert asked.wait(10)
+    others = [
+        threading.Thread(target=lambda w=w: told.append(w.submit(order()).head))
+        for w in (second, other_writer(path), other_writer(path))
+    ]
+    [t.start() for t in others]
+    log = ledger._writer._logbook._log
+    until = threading.Event()
+    while len(log_places(log, ledger)) < 4:
+        until.wait(0.01)
+
+    assert told == []
+    answer.set()
+    [t.join(10) for t in (first, *others)]
+    assert sorted(told) == sorted(heads(path)[1:])
+    assert len(flushed) <= 3  # those who waited share one write, or two
+    assert verify(path).sound
+
+
+def log_places(log, ledger):
+    """Return the places of all records in the log."""
+    base = ledger._writer._logbook._running.base
+    return [r.place for r, _ in log.records(FIRST, base)]
+
+
+def test_a_failed_flush_gives_no_receipt(book, path, monkeypatch):
+    """The charge may stand, nothing is told, and this process trusts nothing more."""
+    ledger = book(path)
+
+    def flush(_):
+        raise OSError(5, "Input/output error")
+
+    with monkeypatch.context() as patch:
+        patch.setattr("sfumato.ledger.logbook.flush", flush)
+        with pytest.raises(LedgerError, match="Input/output error"):
+            ledger.debit(TENTH, plan="p")
+    with pytest.raises(LedgerError, match="cannot be used"):
+        ledger.debit(TENTH, plan="p")
+    ledger._writer.close()
+
+    assert str(book(path).spent) == "0.1"
+    assert verify(path).sound
+
+
+def test_a_full_log_is_emptied_into_sqlite(book, path):
+    """Entries beyond the room of the log: each once, in order, in SQLite."""
+    ledger = book(path, cap="1000")
+    receipts = [
+        ledger.debit(HUNDREDTH, plan="p" * 200, descriptor='{"a":"%s"}' % ("x" * 3000))
+        for _ in range(200)
+    ]
+
+    assert LENGTH < 200 * 3000
+    assert [r.head for r in receipts] == heads(path)[1:]
+    assert verify(path).sound
+
+
+def test_an_answer_larger_than_the_log_is_stored(book, path):
+    """It goes to SQLite at once."""
+    ledger, content = book(path), os.urandom(LENGTH + 5)
+    ledger.answer(ledger.debit(TENTH, plan="p", request_key="k"), content)
+
+    assert ledger.debit(TENTH, plan="p", request_key="k").content == content
+    assert verify(path).sound
+
+
+def test_requests_in_the_log_are_known(book, path):
+    """Same key: replayed, refused while unanswered, charged once, from anywhere."""
+    ledger, other = book(path), other_writer(path)
+    receipt = ledger.debit(TENTH, plan="p", request_key="k")
+    same = order(10**11, request="k")
+
+    with pytest.raises(LedgerError, match="its answer is not stored"):
+        other.submit(same)
+    ledger.answer(receipt, b"answer")
+
+    assert other.submit(same).content == b"answer"
+    assert str(ledger.spent) == "0.1"
+
+
+def test_writers_follow_each_other(path, book):
+    """Debits, openings and limits of several writers in turn are one chain."""
+    terms = {
+        "blocks": Blocks("year", ("a", "b")),
+        "limits": [Limit("analyst", "x", Epsilon("1"))],
+    }
+    ledger, other = book(path, **terms), other_writer(path)
+    told = []
+    for turn in range(60):
+        name = "ab"[turn % 2]
+        told.append(ledger.debit(HUNDREDTH, plan="p", blocks=[name]).head)
+        told.append(other.submit(order(10**9)).head)
+        if turn % 7 == 0:
+            settle(ledger)
+        if turn % 11 == 0:
+            book(path, dataset=f"d{turn}").debit(TENTH, plan="p")
+
+    assert set(told) <= set(heads(path))
+    assert str(ledger.spent) == "0.36"
+    assert str(other.top("pima").spent) == str(ledger._top().spent)
+    assert verify(path).sound
+
+
+# One writer at a time.
+
+
+def race(ledger, other):
+    """Let another writer debit between a writer's look and its write; return heads."""
+    told, log = [], ledger._writer._logbook._log
+    write, meanwhile = log.write, []
+
+    def late(data, at):
+        log.write = write
+        thread = threading.Thread(
+            target=lambda: told.append(other.submit(order(plan="q")).head)
+        )
+        thread.start()
+        thread.join(1)  # it must wait for us, and we do not wait for it
+        meanwhile.append(thread)
+        write(data, at)
+
+    log.write = late
+    with contextlib.suppress(LedgerError):
+        told.append(ledger.debit(HUNDREDTH, plan="p").head)
+    meanwhile[0].join(10)
+    return told
+
+
+def test_a_writer_waits_for_the_one_before(book, path):
+    """Two debits at the same moment: two entries."""
+    ledger = book(path)
+
+    told = race(ledger, other_writer(path))
+
+    assert len(set(told)) == 2
+    assert set(told) <= set(heads(path))
+    assert verify(path).sound
+
+
+def test_a_planted_missing_lock_is_caught(book, path, monkeypatch):
+    """Without the log's turn one of the two is lost, and seen to be."""
+    ledger, other = book(path), other_writer(path)
+    other.top("pima")
+    for name in ("lock", "unlock"):
+        monkeypatch.setattr(f"sfumato.ledger.logbook.{name}", lambda *_: None)
+
+    told = race(ledger, other)
+
+    assert not verify(path).sound or not set(told) <= set(heads(path))
+
+
+# A crash at any moment.
+
+
+def dies_in_a_fold(path, moment, told):
+    """Debit into the log, then bring it to SQLite; die at the n-th call into C."""
+    pid = os.fork()
+    if pid == 0:
+        ledger, calls = Ledger(path, dataset="pima", cap=Epsilon("1000")), 0
+        for _ in range(3):
+            os.write(told, ledger.debit(TENTH, plan="p").head.encode())
+
+        def count(_frame, event, _):
+            nonlocal calls
+            calls += event == "c_call"
+            if calls == moment:
+                os.kill(os.getpid(), signal.SIGKILL)
+
+        sys.setprofile(count)
+        settle(ledger)
+        sys.setprofile(None)
+        os.kill(os.getpid(), signal.SIGALRM)
+    return os.WTERMSIG(os.waitpid(pid, 0)[1]) == signal.SIGKILL
+
+
+def every_moment_of_a_fold(tmp_path, book, step):
+    """Die everywhere; a ledger that stays open goes on, and nothing told is lost."""
+    path = tmp_path / "fold.ledger"
+    ledger, moment, kept = book(path, cap="1000"), 0, []
+    read, told = os.pipe()
+    while True:
+        moment += step
+        ledger._writer.close()
+        ledger.debit(TENTH, plan="p")  # open, with a memory of what comes before
+        killed = dies_in_a_fold(path, moment, told)
+        heard = os.read(read, 1000).decode()
+        kept += [heard[i : i + 64] for i in range(0, len(heard), 64)]
+        kept.append(ledger.debit(TENTH, plan="p").head)
+        assert set(kept) <= set(heads(path))
+        if not killed:
+            break
+    os.close(read)
+    os.close(told)
+    assert verify(path).sound
+    return moment // step
+
+
+@needs_fork
+def test_a_fold_may_be_cut_off_at_any_moment(tmp_path, book):
+    """SIGKILL between any two steps of copying the log to SQLite (every 7th here)."""
+    assert every_moment_of_a_fold(tmp_path, book, 7) > 5
+
+
+@pytest.mark.slow
+@needs_fork
+def test_a_fold_may_be_cut_off_at_each_single_moment(tmp_path, book):
+    """The same at every single call."""
+    assert every_moment_of_a_fold(tmp_path, book, 1) > 40
+
+
+DIES = """
+import os, signal, sys
+from sfumato.account import Epsilon
+from sfumato.ledger import Ledger
+ledger = Ledger(sys.argv[1], dataset="pima", cap=Epsilon("1"))
+print("open", flush=True)
+sys.stdin.readline()
+log = ledger._writer._logbook._log
+log.clear = lambda: os.kill(os.getpid(), signal.SIGKILL)
+Ledger(sys.argv[1], dataset="other", cap=Epsilon("1"))
+"""
+
+
+def after_an_unseen_commit(tmp_path, book):
+    """A writer dies when its commit is in SQLite's journal but not yet in its index.
+
+    The journal then holds frames that no living process sees and that a later recovery
+    finds. Another process goes on; then all are killed.
+
+    Returns:
+        What was told, and the ledger as it is left.
+    """
+    path, target = tmp_path / "unseen.ledger", tmp_path / "killed.ledger"
+    ledger = book(path)
+    ledger._writer._store._connection.execute("PRAGMA wal_autocheckpoint = 0")
+    told = [ledger.debit(HUNDREDTH, plan="p").head for _ in range(3)]
+    child = subprocess.Popen(
+        [sys.executable, "-c", DIES, str(path)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    assert child.stdout.readline() == "open\n"
+    index = path.with_name(path.name + "-shm")
+    before = index.read_bytes()
+    child.communicate("go\n")
+    assert child.returncode == -signal.SIGKILL
+    with index.open("r+b") as file:
+        file.write(before)  # as if it had died a moment earlier
+    book(path)  # changes nothing
+    told += [ledger.debit(HUNDREDTH, plan="p").head for _ in range(3)]
+    for suffix in ("", "-wal", "-log", ".anchor"):
+        found = path.with_name(path.name + suffix).read_bytes()
+        target.with_name(target.name + suffix).write_bytes(found)
+    return told, target
+
+
+def test_a_commit_that_nobody_saw_stays_unseen(tmp_path, book):
+    """Recovery does not bring to life what the living had gone on without."""
+    told, path = after_an_unseen_commit(tmp_path, book)
+
+    assert str(book(path).spent) == "0.06"
+    assert set(told) <= set(heads(path))
+    assert verify(path).sound
+
+
+def test_a_planted_unseen_commit_is_caught(tmp_path, book, monkeypatch):
+    """If nothing were written over it, the ledger would not have what was told."""
+    monkeypatch.setattr(SqliteStore, "overwrite", lambda *_: None)
+
+    told, path = after_an_unseen_commit(tmp_path, book)
+
+    assert not verify(path).sound
+    assert not set(told) <= set(heads(path))
+
+
+# Wrong files.
+
+
+def test_a_changed_record_is_refused(book, path):
+    """Whoever makes a record's checksum fit must also make its hash fit, and so on."""
+    ledger = book(path)
+    ledger.debit(TENTH, plan="p")
+    running, log = ledger._writer._logbook._running, path.with_name("a.ledger-log")
+    for old, new in (
+        (b'"units":100000000000', b'"units":100000000001'),
+        (b" 1:100000000000:0:100000000000:0 ", b" 1:000000000001:0:000000000001:0 "),
+    ):
+        target = path.with_name(f"{len(old)}.ledger")
+        content = bytearray(log.read_bytes())
+        changed = bytes(content[FIRST : running.at]).replace(old, new)
+        assert changed != content[FIRST : running.at]
+        content[FIRST : running.at] = b"%08x" % zlib.crc32(changed[8:]) + changed[8:]
+        for suffix in ("", "-wal", ".anchor"):
+            found = path.with_name(path.name + suffix).read_bytes()
+            target.with_name(target.name + suffix).write_bytes(found)
+        target.with_name(target.name + "-log").write_bytes(content)
+
+        with pytest.raises(LedgerError, match="tampered with"):
+            book(target)
+        assert not verify(target).sound
+
+
+def test_the_log_of_another_ledger_is_refused(book, path, tmp_path):
+    """Nor is another file changed into a log."""
+    book(path).debit(TENTH, plan="p")
+    book(tmp_path / "b.ledger")
+    gc.collect()
+    log = path.with_name("a.ledger-log")
+    for content in (
+        path.with_name("b.ledger-log").read_bytes(), b"somebody's notes" * 30,
+    ):  # fmt: skip
+        log.write_bytes(content)
+
+        with pytest.raises(LedgerError, match="is not the log of this ledger"):
+            book(path)
+        gc.collect()
+        assert log.read_bytes() == content
+
+
+def test_a_lost_log_is_begun_anew(book, path):
+    """After a clean end it holds nothing that the ledger lacks."""
+    book(path).debit(TENTH, plan="p")
+    gc.collect()
+    path.with_name("a.ledger-log").unlink()
+
+    assert book(path).debit(TENTH, plan="p").spent == "0.2"
+    assert verify(path).sound
+
+
+def test_a_log_that_is_taken_away_is_missed(book, path):
+    """Removed or replaced while open: refused; nobody writes into a nameless file."""
+    ledger = book(path)
+    ledger.debit(TENTH, plan="p")
+    path.with_name("a.ledger-log").unlink()
+
+    with pytest.raises(LedgerError, match="removed or replaced"):
+        ledger.debit(TENTH, plan="p")
+    with pytest.raises(LedgerError, match="ends at entry 1, its anchor at 2"):
+        ledger.debit(TENTH, plan="p")
+
+
+# Ledgers from before the log.
+
+
+def test_a_ledger_without_a_log_is_taken_over(book, path, raw):
+    """Version 2 becomes version 3, which older programs refuse."""
+    book(path).debit(TENTH, plan="p")
+    gc.collect()
+    path.with_name("a.ledger-log").unlink()
+    raw(path, "PRAGMA user_version = 2")
+
+    assert verify(path).sound
+    assert raw(path, "PRAGMA user_version")[0] == [(2,)]
+    assert book(path).debit(TENTH, plan="p").spent == "0.2"
+    gc.collect()
+    assert raw(path, "PRAGMA user_version")[0] == [(3,)]
+
+
+def test_a_ledger_in_use_is_not_taken_over(book, path, raw):
+    """A program that knows no log would go on beside it: wait until it has ended."""
+    book(path).debit(TENTH, plan="p")
+    gc.collect()
+    raw(path, "PRAGMA user_version = 2")
+    old = sqlite3.connect(path)
+    old.execute("SELECT * FROM entry").fetchall()
+
+    with pytest.raises(LedgerError, match="locked"):
+        book(path)
+    old.close()
+
+    assert book(path).debit(TENTH, plan="p").spent == "0.2"
