@@ -13,6 +13,7 @@ from __future__ import annotations
 import argparse
 import multiprocessing
 import os
+import platform
 import tempfile
 import threading
 from pathlib import Path
@@ -59,7 +60,7 @@ class Disk:
 def alternating(path, disk, seconds, debits=10):
     """Return the rates of disk and of debits, measured in turns of ten each."""
     ledger = open_ledger(path)
-    for _ in range(300):  # the journal has its full length from then on
+    for _ in range(600):  # log and journal have been filled once by then
         ledger.debit(COST, plan="bench")
     raw = own = 0.0
     done = 0
@@ -120,36 +121,73 @@ def in_threads(path, number, seconds):
     return sum(counts) / (perf_counter() - began)
 
 
+def page(rounds):
+    """Return what was measured, as Markdown."""
+    lines = [
+        "# Ledger: debits per second against the disk's own rate",
+        "",
+        f"Python {platform.python_version()}, {platform.machine()}, {os.cpu_count()} cores."
+        " The disk: 4 KiB overwritten in place and fdatasync, between the debits.",
+        "",
+        "| round | disk, fdatasync/s | 1 process | ÷ disk | 8 processes | ÷ disk |"
+        " slowest of 8, ms | 16 threads | ÷ disk | ÷ 1 process |",
+        "|---|---|---|---|---|---|---|---|---|---|",
+    ]
+    for i, r in enumerate(rounds, 1):
+        lines.append(
+            f"| {i} | {r['raw']:.0f}, {r['raw8']:.0f} | {r['one']:.0f} |"
+            f" **{r['one'] / r['raw']:.2f}** | {r['eight']:.0f} |"
+            f" **{r['eight'] / r['raw8']:.2f}** | {r['slowest'] * 1000:.0f} |"
+            f" {r['group']:.0f} | {r['group'] / r['raw8']:.2f} |"
+            f" **{r['group'] / r['single']:.1f}** |"
+        )
+    return "\n".join(lines) + "\n"
+
+
+def measure(folder, seconds):
+    """Return the rates of one round."""
+    path, disk = Path(folder) / "a.ledger", Disk(folder)
+    raw, one = alternating(path, disk, seconds)
+    before = disk.rate(seconds / 3)
+    eight, slowest = in_processes(path, 8, seconds)
+    after = disk.rate(seconds / 3)
+    single, _ = in_processes(path, 1, seconds / 2)
+    group = in_threads(path, 16, seconds)
+    again, _ = in_processes(path, 1, seconds / 2)
+    os.close(disk.file)
+    return {
+        "raw": raw, "one": one, "raw8": (before + after) / 2, "eight": eight,
+        "slowest": slowest, "single": (single + again) / 2, "group": group,
+    }  # fmt: skip
+
+
 def main():
     """Print rates and ratios."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--seconds", type=float, default=3.0)
     parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--folder", help="on the disk to measure")
+    parser.add_argument("--out", type=Path, help="write a page of Markdown as well")
     asked = parser.parse_args()
-    ratios = {"1 process": [], "8 processes": [], "16 threads": []}
+    rounds = []
     for turn in range(asked.rounds):
         with tempfile.TemporaryDirectory(dir=asked.folder) as folder:
-            path, disk = Path(folder) / "a.ledger", Disk(folder)
-            raw, one = alternating(path, disk, asked.seconds)
-            before = disk.rate(asked.seconds / 3)
-            eight, slowest = in_processes(path, 8, asked.seconds)
-            after = disk.rate(asked.seconds / 3)
-            single, _ = in_processes(path, 1, asked.seconds / 2)
-            group = in_threads(path, 16, asked.seconds)
-            again, _ = in_processes(path, 1, asked.seconds / 2)
-            os.close(disk.file)
-        ratios["1 process"].append(one / raw)
-        ratios["8 processes"].append(2 * eight / (before + after))
-        ratios["16 threads"].append(2 * group / (single + again))
+            r = measure(folder, asked.seconds)
+        rounds.append(r)
         print(
-            f"round {turn + 1}: disk {raw:.0f} {before:.0f} {after:.0f} fdatasync/s; "
-            f"debits/s: 1 process {one:.0f}, 8 processes {eight:.0f} (slowest debit "
-            f"{slowest * 1000:.0f} ms), 16 threads {group:.0f}"
+            f"round {turn + 1}: disk {r['raw']:.0f} {r['raw8']:.0f} fdatasync/s; "
+            f"debits/s: 1 process {r['one']:.0f}, 8 processes {r['eight']:.0f} (slowest "
+            f"debit {r['slowest'] * 1000:.0f} ms), 16 threads {r['group']:.0f}",
+            flush=True,
         )
-    print(f"1 process:   {median(ratios['1 process']):.2f} x the disk (aim 0.7)")
-    print(f"8 processes: {median(ratios['8 processes']):.2f} x the disk (aim 0.7)")
-    print(f"16 threads:  {median(ratios['16 threads']):.1f} x single debits (aim 5)")
+    one = median(r["one"] / r["raw"] for r in rounds)
+    eight = median(r["eight"] / r["raw8"] for r in rounds)
+    group = median(r["group"] / r["single"] for r in rounds)
+    print(f"1 process:   {one:.2f} x the disk (aim 0.7)")
+    print(f"8 processes: {eight:.2f} x the disk (aim 0.7)")
+    print(f"16 threads:  {group:.1f} x single debits (aim 5)")
+    if asked.out:
+        asked.out.write_text(page(rounds), encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -42,6 +42,7 @@ def main() -> None:
     runs = {
         "noise.py": [],
         "pima.py": ["--runs", "100" if quick else "500"],
+        "ledger.py": ["--rounds", "1" if quick else "3"],
         "grouped.py": ["--rows", "1000000" if quick else "10000000"],
     }
     python = prepare()

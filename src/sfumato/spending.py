@@ -70,8 +70,9 @@ def profile_of(balances: Sequence[Balance], debits: Sequence[Mechanisms]) -> Spe
     for block in (*blocks, None):
         own = [(d, e) for d, e in described if not d.blocks or block in d.blocks]
         spent, failing = (0, 0) if block is None else blocks[block]
-        rest = top.whole + spent - sum(d.units for d, _ in own)
-        failed = top.delta_whole + failing - sum(d.delta_units for d, _ in own)
+        held = [d for d, _ in own if d.debit]  # the others are beyond the caps
+        rest = top.whole + spent - sum(d.units for d in held)
+        failed = top.delta_whole + failing - sum(d.delta_units for d in held)
         entries = [entry for _, found in own for entry in found]
         if rest > 0 or failed > 0:
             entries.append(_worst(top.measure, max(rest, 1), max(failed, 0)))

@@ -10,6 +10,7 @@ from sfumato.account import Epsilon
 from sfumato.errors import BudgetExceededError, LedgerError
 from sfumato.ledger import Blocks, Limit, reconcile, show, verify
 from sfumato.ledger.anchor import Anchor, Mark
+from sfumato.spending import profile_of
 
 TENTH = Epsilon("0.1")
 
@@ -130,6 +131,30 @@ def test_a_rewritten_history_is_refused(book, path, tmp_path):
     reconcile(path, operator="o")  # both branches were released: 0.1 + 0.2 + 0.3
 
     assert str(book(path).spent) == "0.6"
+    assert verify(path).sound
+
+
+def test_what_was_lost_beyond_a_cap_is_reported(book, path, tmp_path):
+    """Two branches of 0.6 and 0.9 after 0.1: the budget of 1 is spent, the loss is 1.6."""
+    copy, anchor = tmp_path / "backup", path.with_name("a.ledger.anchor")
+    book(path).debit(TENTH, plan="p")
+    backup(path, copy)
+    shutil.copy(anchor, tmp_path / "old.anchor")
+    book(path).debit(Epsilon("0.6"), plan="p")
+    close()
+    later = anchor.read_bytes()
+    restore(path, copy)
+    shutil.copy(tmp_path / "old.anchor", anchor)
+    book(path).debit(Epsilon("0.9"), plan="q")
+    close()
+    anchor.write_bytes(later)
+    reconcile(path, operator="o")
+
+    ledger = book(path)
+
+    assert str(ledger.spent) == "1"
+    profile = profile_of(ledger.balances(), ledger.mechanisms())
+    assert 1.6 <= profile.epsilon(0) <= 1.6 * (1 + 1e-4)
     assert verify(path).sound
 
 

@@ -43,7 +43,7 @@ class Mark(NamedTuple):
         head: Its hash.
         debits: Number of debits.
         states: The budgets that changed since the mark before.
-        text: All this as canonical JSON, if somebody has it.
+        text: All this as canonical JSON, where a mark is only to be written.
     """
 
     place: int
@@ -108,6 +108,11 @@ class Anchor:
         """
         self.open()
         return self.newest(identity)
+
+    @property
+    def known(self) -> Mark | None:
+        """The last mark that was read or written."""
+        return self._last
 
     def newest(self, identity: str) -> Mark | None:
         """Return the last whole mark of the open file, wherever its path leads now."""

@@ -134,6 +134,7 @@ class Ledger(Generic[L]):
         """Open or create the ledger and the budgets; spends nothing."""
         self.dataset, self.cap = check_text("the name of a dataset", dataset), cap
         self._cap = str(cap)
+        self._told = -1, 0, ""
         wanted = _wanted(dataset, read_cap(cap), limits, blocks)
         self._limits = tuple(sorted({(x.kind, x.name) for x in limits}))
         self._writer = writer_of(path, anchor)
@@ -227,9 +228,9 @@ class Ledger(Generic[L]):
             cost=read_cost(cost),
             plan=check_text("the digest of a plan", plan),
             limits=self._limits,
-            blocks=names(blocks, "the name of a block"),
+            blocks=names(blocks, "the name of a block") if blocks else (),
             request=request_key,
-            descriptor=check_descriptor(descriptor),
+            descriptor=check_descriptor(descriptor) if descriptor else "",
         )
         done = self._writer.submit(order)
         if isinstance(done, Stored):
@@ -237,7 +238,7 @@ class Ledger(Generic[L]):
         return Receipt(
             dataset=self.dataset,
             sequence=done.sequence,
-            cost=str(loss_of(self.cap, order.cost.units, order.cost.delta_units)),
+            cost=self._text_of(order.cost),
             spent=str(loss_of(self.cap, done.spent, done.delta_spent)),
             cap=self._cap,
             plan=order.plan,
@@ -291,6 +292,14 @@ class Ledger(Generic[L]):
                 dataset=repr(self.dataset),
             )
         return found
+
+    def _text_of(self, cost: Amounts) -> str:
+        """Return a cost in words; the last one is remembered."""
+        units, delta, text = self._told
+        if units != cost.units or delta != cost.delta_units:
+            text = str(loss_of(self.cap, cost.units, cost.delta_units))
+            self._told = cost.units, cost.delta_units, text
+        return text
 
     def _receipt(self, entry: Entry) -> Receipt:
         said = entry.fields

@@ -99,7 +99,8 @@ class Mechanisms:
 
     Attributes:
         dataset: Whose budget paid.
-        debit: Number of the debit.
+        debit: Number of the debit; 0 for what was lost with a restored backup beyond
+            the caps, which the budgets cannot hold.
         measure: The currency.
         units: The charge, in 1e-12.
         delta_units: The δ of it, in 1e-18.
@@ -206,10 +207,17 @@ def descriptors(
 
 def read_mechanisms(db: Database, dataset: str | None) -> tuple[Mechanisms, ...]:
     """Return what every debit, or every one of a data set, paid for, oldest first."""
-    found = (e for e in _entries(db) if e.kind == "debit")
-    return tuple(
-        _mechanisms(e) for e in found if dataset is None or e.dataset == dataset
-    )
+    found = (m for e in _entries(db) for m in _paid_by(e))
+    return tuple(m for m in found if dataset is None or m.dataset == dataset)
+
+
+def _paid_by(entry: Entry) -> Iterator[Mechanisms]:
+    if entry.kind == "debit":
+        yield _mechanisms(entry)
+    elif entry.kind == "reconcile":
+        for name, block, measure, units, delta in entry.fields.get("beyond", ()):
+            blocks = (block,) if block else ()
+            yield Mechanisms(name, 0, measure, units, delta, blocks, "")
 
 
 def _mechanisms(entry: Entry) -> Mechanisms:

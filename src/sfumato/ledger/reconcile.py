@@ -79,7 +79,8 @@ def _reconcile(
         return Reconciled(0, (), (), changed=False)
     seen, last = marks[:common], marks[-1] if marks else Mark(0, "", 0)
     before = {b.key: b for b in all_balances(db)}
-    after = _raise(before, _states(seen), _states(marks[common:]))
+    true = _raise(before, _states(seen), _states(marks[common:]))
+    after = {key: _capped(balance) for key, balance in true.items()}
     changed = {k: b for k, b in after.items() if before.get(k) != b}
     for balance in changed.values():
         _write(transaction, balance)
@@ -93,6 +94,7 @@ def _reconcile(
         "anchored": last.place,
         "anchor_head": last.head,
         "after": [astuple(b) for b in changed.values()],
+        "beyond": _beyond(true, after),
     }
     # It takes the place after all that was lost: no place is used twice.
     end = Tail(max(tail.place, last.place), tail.head, max(tail.debits, last.debits))
@@ -145,7 +147,26 @@ def _raise(before: Balances, seen: Balances, lost: Balances) -> Balances:
                 b for b in after.values() if (b.dataset, b.kind) == (key[0], "block")
             ]
             after[key] = raised(top, blocks)
-    return {key: _capped(balance) for key, balance in after.items()}
+    return after
+
+
+def _beyond(true: Balances, after: Balances) -> list[tuple[str, str, str, int, int]]:
+    """Return what was lost beyond the caps, of data sets as a whole and of blocks.
+
+    The budgets cannot hold it; a report of all that was spent must not forget it.
+    """
+    found = []
+    for key, balance in true.items():
+        kept = after[key]
+        if balance.kind == "dataset":
+            units = balance.whole - kept.whole
+            delta = balance.delta_whole - kept.delta_whole
+        else:
+            units = balance.spent - kept.spent
+            delta = balance.delta_spent - kept.delta_spent
+        if balance.kind in ("dataset", "block") and (units or delta):
+            found.append((balance.dataset, balance.name, balance.measure, units, delta))
+    return found
 
 
 def _capped(balance: Balance) -> Balance:

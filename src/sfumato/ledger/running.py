@@ -192,15 +192,15 @@ class Running:
             self.at = at
 
     def mark(self) -> Mark:
-        """Return what the anchor must remember beyond what it knows."""
-        touched = sorted({i for _, ids in self._unmarked for i in ids})
-        changed = [self._by_id[i] for i in touched]
-        tail, states = self.tail, tuple([s.state() for s in changed])
-        text = (
-            f'[{tail.place},"{tail.head}",{tail.debits},'
-            f"[{','.join([s.text() for s in changed])}]]"
-        )
-        return Mark(tail.place, tail.head, tail.debits, states, text)
+        """Return what the anchor must remember beyond what it knows, as its text."""
+        if len(self._unmarked) == 1:
+            touched = self._unmarked[0][1]
+        else:
+            touched = sorted({i for _, ids in self._unmarked for i in ids})
+        tail, by_id = self.tail, self._by_id
+        states = ",".join([by_id[i].text() for i in touched])
+        text = f'[{tail.place},"{tail.head}",{tail.debits},[{states}]]'
+        return Mark(tail.place, tail.head, tail.debits, text=text)
 
     def marked(self, place: int) -> None:
         """Note how far the anchor knows."""
