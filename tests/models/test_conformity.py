@@ -15,7 +15,8 @@ import pytest
 from sklearn.utils.estimator_checks import parametrize_with_checks
 
 import sfumato as sf
-from sfumato.models import LogisticRegression, ModelBudget
+from sfumato import models
+from sfumato.models import ModelBudget
 from sfumato.models.estimator import PrivateEstimator
 from sfumato.testing import seeded
 
@@ -26,13 +27,25 @@ atexit.register(shutil.rmtree, FOLDER, ignore_errors=True)
 
 def every_estimator():
     """Return one instance per estimator and currency."""
-    pays = {
-        "budget": ModelBudget(sf.ZCDP("1e6"), dataset="checks", ledger=LEDGER),
-        "on_leak": "warn",
-    }
+
+    def pays(delta=0):
+        names.append(f"checks-{len(names)}")
+        budget = ModelBudget(sf.ZCDP("1e6"), dataset=names[-1], ledger=LEDGER)
+        return {"epsilon": "2000", "delta": delta, "budget": budget, "on_leak": "warn"}
+
+    names = []
     return [
-        LogisticRegression("10000", **pays),
-        LogisticRegression("1000", "1e-5", **pays),
+        models.LogisticRegression(**pays()),
+        models.LogisticRegression(**pays("1e-5")),
+        models.LinearRegression(**pays()),
+        models.LinearRegression(**pays("1e-5")),
+        models.AdditiveClassifier(**pays("1e-5")),
+        models.GaussianNB(**pays()),
+        models.KMeans(3, **pays()),
+        models.PCA(**pays()),
+        models.StandardScaler(**pays()),
+        models.DecisionTreeClassifier(**pays()),
+        models.RandomForestClassifier(n_estimators=3, **pays()),
     ]
 
 
@@ -48,6 +61,7 @@ def same_noise(monkeypatch):
     monkeypatch.setattr(PrivateEstimator, "_fit", repeated)
 
 
+@pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.usefixtures("same_noise")
 @parametrize_with_checks(every_estimator())

@@ -7,26 +7,28 @@ import pytest
 
 from sfumato.models import minimum as room
 from sfumato.models.door import UNIT, lattice
+from sfumato.models.losses import Huber, Logistic
 from sfumato.models.minimum import Problem, minimum
 
-FINE = 1 << 40
+FINE, LOGISTIC = 1 << 40, Logistic()
 
 
-def problem(n, q, seed, ridge=1.0, tilt=1.0, wide=1.0):
+def problem(n, q, seed, ridge=1.0, tilt=1.0, wide=1.0, loss=LOGISTIC):
     """Return a random objective."""
     rng = np.random.default_rng(seed)
     rows = rng.normal(size=(n, q)) * wide
     rows /= np.maximum(1 + 2.0**-30, np.linalg.norm(rows, axis=1, keepdims=True))
     signs = np.where(rows @ rng.normal(size=q) > 0, 1.0, -1.0)
     drawn = np.round(rng.normal(size=q) * tilt * FINE) / FINE
-    return Problem(lattice(rows), signs, UNIT, ridge, drawn, np.zeros(q))
+    return Problem(lattice(rows), signs, UNIT, ridge, drawn, np.zeros(q), loss)
 
 
 @pytest.mark.parametrize("n", [0, 1, 2, 50, 3000])
 @pytest.mark.parametrize("ridge", [1e-3, 1.0, 600.0])
-def test_the_point_is_as_near_as_it_says(n, ridge):
+@pytest.mark.parametrize("loss", [LOGISTIC, Huber()], ids=["logistic", "huber"])
+def test_the_point_is_as_near_as_it_says(n, ridge, loss):
     """Compared with the minimum that sixty digits find, to a thousandth of the bound."""
-    case = problem(n, 4, seed=n, ridge=ridge)
+    case = problem(n, 4, seed=n, ridge=ridge, loss=loss)
 
     steps, within = minimum(case, 768, FINE)
 

@@ -16,22 +16,50 @@ from sfumato.errors import MissingExtraError
 from sfumato.words import N_
 
 if TYPE_CHECKING:
+    from sfumato.models.additive import AdditiveClassifier
+    from sfumato.models.bayes import GaussianNB
     from sfumato.models.budget import ModelBudget
+    from sfumato.models.clusters import KMeans
+    from sfumato.models.components import PCA
     from sfumato.models.declared import PrivacyLeakError, PrivacyLeakWarning
+    from sfumato.models.linear import LinearRegression
     from sfumato.models.logistic import LogisticRegression
+    from sfumato.models.scaler import StandardScaler
+    from sfumato.models.trees import DecisionTreeClassifier, RandomForestClassifier
 
 _HOMES = {
+    "additive": ("AdditiveClassifier",),
+    "bayes": ("GaussianNB",),
     "budget": ("ModelBudget",),
-    "declared": ("PrivacyLeakError", "PrivacyLeakWarning"),
+    "clusters": ("KMeans",),
+    "components": ("PCA",),
+    "declared": (
+        "PrivacyLeakError",
+        "PrivacyLeakWarning",
+    ),
+    "linear": ("LinearRegression",),
     "logistic": ("LogisticRegression",),
+    "scaler": ("StandardScaler",),
+    "trees": (
+        "DecisionTreeClassifier",
+        "RandomForestClassifier",
+    ),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
 __all__ = [
+    "PCA",
+    "AdditiveClassifier",
+    "DecisionTreeClassifier",
+    "GaussianNB",
+    "KMeans",
+    "LinearRegression",
     "LogisticRegression",
     "ModelBudget",
     "PrivacyLeakError",
     "PrivacyLeakWarning",
+    "RandomForestClassifier",
+    "StandardScaler",
 ]
 
 

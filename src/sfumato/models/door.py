@@ -135,3 +135,30 @@ def described(share: Share, *, count: int = 1) -> dict[str, str | int]:
     if isinstance(share, Pure):
         return dict(describe(share.epsilon, count=count))
     return dict(describe(Gaussian(1, share.rho), count=count))
+
+
+def spread(
+    sums: Sequence[int] | NDArray[np.int64], share: Share, *, length: int = UNIT
+) -> Floats:
+    """Return non-negative integer sums of which one row adds at most `length` in all.
+
+    Formal guarantee: the L1 change, hence the L2 change, is at most `length` per row.
+    With a `Pure` share geometric noise on each (ε-DP; Ghosh, Roughgarden, Sundararajan
+    2012), which is less than a joint draw of many; with a `Rho` share as `noisy`.
+    """
+    if isinstance(share, Rho):
+        return noisy(sums, share, length=length)
+    law = Geometric(length * share.changes, share.epsilon)
+    return np.array([float(int(v) + noise.discrete_laplace(law.scale)) for v in sums])
+
+
+def cell_counts(cells: NDArray[np.int64], share: Share) -> Floats:
+    """Return counts of disjoint cells with noise, whatever the currency.
+
+    Formal guarantee: a row adds one to one cell. A replaced row changes two cells by
+    one, or none: L1 2, L2 at most √2 <= 2.
+    """
+    if isinstance(share, Rho):
+        flat = noisy(cells.ravel(), share, length=1)
+        return flat.reshape(cells.shape)
+    return counts(cells, share)

@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.models.centre import Frame, find_centre, widened
-from sfumato.models.door import UNIT, Floats, deviation, lattice, noisy
+from sfumato.models.door import UNIT, Floats, Share, deviation, lattice, noisy
 from sfumato.models.line import Line
 from sfumato.models.price import Rho
 from sfumato.models.work import Work
@@ -78,7 +78,7 @@ def squared(scores: Floats, targets: NDArray[np.float64]) -> Floats:
     return np.asarray(scores - targets[:, None], np.float64)
 
 
-def gram(parts: Iterator[Floats], width: int, share: Rho) -> tuple[Floats, float]:
+def gram(parts: Iterator[Floats], width: int, share: Share) -> tuple[Floats, float]:
     """Return the noisy sum of ``a a'`` for rows of length at most 1, and its deviation.
 
     Formal guarantee: one row changes the matrix of whole numbers by ``aa'`` of
@@ -104,7 +104,9 @@ def fit_gnm(
     residual: Residual,
     share: Rho,
     settings: GNM,
+    *,
     prior: Line | None = None,
+    ridge: float = 0.0,
 ) -> Line:
     """Return a line.
 
@@ -117,7 +119,8 @@ def fit_gnm(
         residual: Derivative of the loss of each row by its scores.
         share: What may be lost.
         settings: Public constants.
-        prior: Public line to begin at; default zero.
+        prior: Public line to begin at and to shrink to; default zero.
+        ridge: Public ridge.
     """
     first, second, *steps = settings.split(share)
     centre = find_centre(
@@ -135,15 +138,16 @@ def fit_gnm(
     q = work.width + 1
     matrix, noise = gram(map(wide, work.chunks()), q, second)
     values, vectors = np.linalg.eigh(matrix)
-    floor = sqrt(2 * q) * noise
+    floor = sqrt(2 * q) * noise + ridge / settings.bend
     shape = (vectors / (np.clip(values, 0, None) + floor)) @ vectors.T / settings.bend
     w = np.zeros((q, outputs))
     if prior is not None:
         w = np.stack([frame.inside(prior, k) for k in range(outputs)], axis=1)
+    start = w
     average, weight = np.zeros_like(w), 0.0
     for t, own in enumerate(steps):
         slope = _gradient(work, wide, w, residual, own, settings.clip)
-        w = w - shape @ slope
+        w = w - shape @ (slope + ridge * (w - start))
         average += (t + 1) ** 2 * w
         weight += (t + 1) ** 2
     average /= weight

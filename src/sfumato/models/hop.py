@@ -1,12 +1,12 @@
 r"""HOP: Huberised objective perturbation with a private centre, for pure ε.
 
-With rows :math:`\|a_i\| \le 1` on a lattice and :math:`s_i = \pm 1`, release about
+With rows :math:`\|a_i\| \le 1` on a lattice and targets :math:`y_i`, release about
 
-.. math:: w^* = \arg\min \sum_i h(s_i a_i\cdot w) + \tfrac\Lambda2\|w - w_0\|^2 + b\cdot w
+.. math:: w^* = \arg\min \sum_i \ell(a_i\cdot w, y_i) + \tfrac\Lambda2\|w - w_0\|^2 + b\cdot w
 
-where h is the logistic loss for t ≥ 0 and its tangent below (convex, C¹,
-:math:`|h'| \le 1/2`, :math:`0 \le h'' \le 1/4`), b is spherical noise and the constant
-column is penalised like any other. Proof: ``docs/proofs/hop.md`` (Chaudhuri, Monteleoni,
+where ℓ is convex and C¹ with :math:`|\ell'| \le 1/2` and :math:`0 \le \ell'' \le c`
+(`sfumato.models.losses`: c = 1/4 for the Huberised logistic loss, 1 for Huber's), b is
+spherical noise and the constant column is penalised like any other. Proof: ``docs/proofs/hop.md`` (Chaudhuri, Monteleoni,
 Sarwate 2011; Kifer, Smith, Thakurta 2012; clipping as Huberisation: Song, Steinke,
 Thakkar, Thakurta 2021; approximate minima: Iyengar et al. 2019).
 """
@@ -26,6 +26,7 @@ from sfumato.account import Epsilon
 from sfumato.models.centre import Frame, find_centre, widened
 from sfumato.models.door import UNIT, Floats, lattice, noisy
 from sfumato.models.line import Line
+from sfumato.models.losses import ScoreLoss
 from sfumato.models.minimum import Problem, minimum
 from sfumato.models.price import Pure
 from sfumato.models.work import Work
@@ -73,34 +74,36 @@ class Tilt:
         shift: For the change of b: noise of scale (1/2)/shift.
         bend: j, for the ratio of determinants.
         finish: For the distance from the exact minimum.
+        curve: Largest second derivative c of the loss.
     """
 
     shift: Pure
     bend: Epsilon
     finish: Pure
+    curve: float = 0.25
 
     @classmethod
-    def of(cls, whole: Pure, settings: Settings) -> Tilt:
+    def of(cls, whole: Pure, settings: Settings, curve: float = 0.25) -> Tilt:
         """Split by the public constants, in whole units."""
         units = whole.epsilon.units
         bend = max(min(int(units * settings.jacobian), 5 * 10**12), 1)
         finish = max(int(units * settings.finish), 1)
         shift, j, last = map(Epsilon.from_units, (units - bend - finish, bend, finish))
-        return cls(Pure(shift, whole.changes), j, Pure(last, 1))
+        return cls(Pure(shift, whole.changes), j, Pure(last, 1), curve)
 
     @property
     def ridge(self) -> float:
-        """Λ: at least 1/(4(e^j - 1)), so that the ratio is at most e^j.
+        """Λ: at least c/(e^j - 1), so that the ratio is at most e^j.
 
         The floor keeps the problem well conditioned for huge ε; a larger Λ only lowers
         the ratio.
         """
         j = float(self.bend.value)
-        return max(1 / (4 * expm1(j)), 1e-3) * (1 + 2.0**-40)
+        return max(self.curve / expm1(j), 1e-3) * (1 + 2.0**-40)
 
     def tilt(self, width: int) -> Floats:
         """Draw b on a grid of 2**-40, within √width·2**-41 of the ideal draw."""
-        half = Fraction(_FINE, 2)  # a row of length 1 moves b by |h'| <= 1/2
+        half = Fraction(_FINE, 2)  # a row of length 1 moves b by |ℓ'| <= 1/2
         return noisy([0] * width, self.shift, length=half) / _FINE
 
     def release(self, steps: Sequence[int], within: Fraction) -> Floats:
@@ -114,22 +117,27 @@ class Tilt:
 
 def fit_hop(
     work: Work,
-    signs: Sequence[NDArray[np.float64]],
+    targets: Sequence[NDArray[np.float64]],
     share: Pure,
     settings: Settings,
+    *,
+    loss: ScoreLoss,
     prior: Line | None = None,
+    ridge: float = 0.0,
 ) -> Line:
-    """Return a line with one output per vector of signs.
+    """Return a line with one output per vector of targets.
 
     Formal guarantee: `share.epsilon`-DP in all. The centre is paid once; of the rest
     each output gets an equal part (sequential composition).
 
     Args:
         work: The rows.
-        signs: For each output +1 or -1 per row.
+        targets: For each output a sign, or a number in [-1, 1], per row.
         share: What may be lost.
         settings: Public constants.
+        loss: What a score is measured by.
         prior: Public line towards which the ridge pulls; default zero.
+        ridge: Public ridge beside the one that privacy asks for.
     """
     first, rest = settings.split(share)
     centre = find_centre(
@@ -144,14 +152,13 @@ def fit_hop(
         done += len(chunk)
     slopes, offsets = [], []
     frame = Frame(centre.middle, radius, settings.constant)
-    for k, (sign, own) in enumerate(
-        zip(signs, rest.split(*([1] * len(signs))), strict=True)
+    for k, (target, own) in enumerate(
+        zip(targets, rest.split(*([1] * len(targets))), strict=True)
     ):
-        tilt = Tilt.of(own, settings)
+        tilt = Tilt.of(own, settings, loss.curve)
         start = np.zeros(work.width + 1) if prior is None else frame.inside(prior, k)
-        problem = Problem(
-            rows, sign, UNIT, tilt.ridge, tilt.tilt(work.width + 1), start
-        )
+        total, drawn = tilt.ridge + ridge, tilt.tilt(work.width + 1)
+        problem = Problem(rows, target, UNIT, total, drawn, start, loss)
         found, within = minimum(problem, centre.rows, _FINE)
         slope, offset = frame.outside(tilt.release(found, within))
         slopes.append(slope)

@@ -13,6 +13,7 @@ from sfumato.models.estimator import Facts, Job, PrivateEstimator, wrong_option
 from sfumato.models.gnm import GNM, fit_gnm, logistic, softmax
 from sfumato.models.hop import Settings, Tilt, fit_hop
 from sfumato.models.line import Line
+from sfumato.models.losses import Logistic
 from sfumato.models.price import Price, Pure, Rho
 from sfumato.models.table import Encoder
 from sfumato.models.work import Work
@@ -28,8 +29,7 @@ class LinearClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
     _line: Line
 
     def _scores(self, X: Any) -> Floats:
-        clip = self._encoder(()).degree > 1  # polynomials go astray beyond the bounds
-        blocks, line = self._blocks(X, clip=clip), self._line
+        blocks, line = self._blocks(X, clip=False), self._line
         with np.errstate(all="ignore"):
             found: Floats = np.concatenate(
                 [b @ line.slopes + line.offset for b in blocks]
@@ -181,7 +181,7 @@ class LogisticRegression(LinearClassifier):
         return self._fit(X, y, privacy_ids)
 
     def _encoder(self, features: Any) -> Encoder:
-        return Encoder(features, degree=self.degree)
+        return Encoder(features, degree=self.degree, curved=self.degree > 1)
 
     def _job(self, facts: Facts, price: Price) -> Job:
         if self.degree not in (1, 2):
@@ -204,7 +204,9 @@ class LogisticRegression(LinearClassifier):
                     for k in ([1] if outputs == 1 else range(outputs))
                 ]
                 return self._attributes(
-                    fit_hop(work, signs, share, settings, prior), facts, solver
+                    fit_hop(work, signs, share, settings, loss=Logistic(), prior=prior),
+                    facts,
+                    solver,
                 )
 
         else:
@@ -214,7 +216,7 @@ class LogisticRegression(LinearClassifier):
 
             def run(work: Work) -> dict[str, Any]:
                 loss = logistic if outputs == 1 else softmax
-                line = fit_gnm(work, outputs, loss, rho, constants, prior)
+                line = fit_gnm(work, outputs, loss, rho, constants, prior=prior)
                 return self._attributes(line, facts, solver)
 
         return Job(told, run)

@@ -1,10 +1,10 @@
-r"""The minimum of a Huberised logistic objective, with a certified distance.
+r"""The minimum of a strongly convex objective, with a certified distance.
 
-:math:`F(w) = \sum_i h(s_i a_i\cdot w) + \tfrac\Lambda2\|w-w_0\|^2 + b\cdot w` is
+:math:`F(w) = \sum_i \ell(a_i\cdot w, y_i) + \tfrac\Lambda2\|w-w_0\|^2 + b\cdot w` is
 Λ-strongly convex, so a point with gradient g lies within :math:`\|g\|/\Lambda` of the
 minimum. Newton's method runs in floats; the gradient at its end is computed with a
 bound of its own rounding error, and where that is not small enough, with decimals of
-fifty digits. The tolerance is public: nothing here may depend on the rows.
+sixty digits. The tolerance is public: nothing here may depend on the rows.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.models.door import Floats
+from sfumato.models.losses import ScoreLoss
 
 __all__ = ["Problem", "minimum"]
 
@@ -27,7 +28,6 @@ _CHUNK = 1 << 13
 _ROUNDING = 2.0**-53
 _STEPS = 100
 _PRECISION = 60
-_LN2 = float(np.log(2))
 
 
 @final
@@ -37,34 +37,31 @@ class Problem:
 
     Attributes:
         rows: Whole numbers; a row is ``rows[i] / unit``, of length at most 1.
-        signs: +1 or -1 for each row.
+        targets: One per row: a sign, or a number from -1 to 1.
         unit: Whole steps in a length of 1.
         ridge: Λ > 0.
         tilt: b.
         start: w0.
+        loss: ℓ.
     """
 
     rows: NDArray[np.int32]
-    signs: Floats
+    targets: Floats
     unit: int
     ridge: float
     tilt: Floats
     start: Floats
+    loss: ScoreLoss
 
     def chunks(self) -> Iterator[tuple[Floats, Floats]]:
-        """Iterate over rows and signs as floats; exact, for the unit is a power of 2."""
+        """Iterate over rows and targets; exact, for the unit is a power of 2."""
         for start in range(0, len(self.rows), _CHUNK):
             part = slice(start, start + _CHUNK)
-            yield self.rows[part] / float(self.unit), self.signs[part]
+            yield self.rows[part] / float(self.unit), self.targets[part]
 
     def value(self, w: Floats) -> float:
         """Return F(w)."""
-        found = 0.0
-        for rows, signs in self.chunks():
-            t = signs * (rows @ w)
-            found += float(
-                np.where(t >= 0, np.log1p(np.exp(-np.abs(t))), _LN2 - t / 2).sum()
-            )
+        found = sum(self.loss.value(a @ w, y) for a, y in self.chunks())
         away = w - self.start
         return found + self.ridge / 2 * float(away @ away) + float(self.tilt @ w)
 
@@ -72,12 +69,10 @@ class Problem:
         """Return gradient and second derivatives of F at w."""
         gradient = self.ridge * (w - self.start) + self.tilt
         bend = self.ridge * np.eye(len(w))
-        for rows, signs in self.chunks():
-            t = signs * (rows @ w)
-            e = np.exp(-np.abs(t))
-            p = e / (1 + e)  # sigma(-|t|)
-            gradient = gradient - (signs * np.where(t >= 0, p, 0.5)) @ rows
-            weight = np.where(t >= 0, p * (1 - p), 0.0)
+        for rows, targets in self.chunks():
+            scores = rows @ w
+            gradient = gradient + self.loss.slope(scores, targets) @ rows
+            weight = self.loss.bend(scores, targets)
             bend += (rows * weight[:, None]).T @ rows
         return gradient, bend
 
@@ -85,21 +80,19 @@ class Problem:
         """Return an upper bound of the length of the exact gradient at w.
 
         Products and sums are in doubles: a dot product of q terms errs by q·u·|a||w|,
-        h' is 1/4-Lipschitz and its evaluation errs by less than 16u (libm: 4 ulp each
-        for exp, division exact); halving sums of m terms err by log2(m)·u of the sum of
-        sizes; the chunks are added one by one.
+        ℓ' is Lipschitz with the constant `loss.curve` and its evaluation errs by less
+        than 16u (libm: 4 ulp for exp); halving sums of m terms err by log2(m)·u of the
+        sum of sizes; the chunks are added one by one.
         """
         gradient = np.zeros(len(w))
         count, chunks = len(self.rows), 0
-        for rows, signs in self.chunks():
-            t = signs * (rows @ w)
-            e = np.exp(-np.abs(t))
-            p = np.where(t >= 0, e / (1 + e), 0.5)
-            gradient = gradient - _halving((signs * p)[:, None] * rows)
+        for rows, targets in self.chunks():
+            pull = self.loss.slope(rows @ w, targets)
+            gradient = gradient + _halving(pull[:, None] * rows)
             chunks += 1
         own = self.ridge * (w - self.start) + self.tilt
         size, q = sqrt(float(w @ w)), len(w)
-        per_row = (q + 2) * size / 4 + 16 + (log2(_CHUNK) + 3) / 2
+        per_row = (q + 2) * size * self.loss.curve + 16 + (log2(_CHUNK) + 3) / 2
         error = _ROUNDING * (count * per_row + chunks * count / 2)
         error += 8 * _ROUNDING * (self.ridge * (size + _length(self.start)))
         error += 8 * _ROUNDING * (_length(self.tilt) + count / 2)
@@ -174,20 +167,21 @@ def _refined(problem: Problem, found: Floats, tolerance: float) -> list[Decimal]
             if steps < _STEPS:
                 move = np.linalg.solve(problem.slopes(near)[1], gradient)
             else:
-                move = gradient / (len(problem.rows) / 4 + problem.ridge)
+                move = gradient / (
+                    len(problem.rows) * problem.loss.curve + problem.ridge
+                )
             w = [x - Decimal(m) for x, m in zip(w, move.tolist(), strict=True)]
             steps += 1
 
 
 def _exact_gradient(problem: Problem, w: Sequence[Decimal]) -> Floats:
-    one, half, unit = Decimal(1), Decimal("0.5"), Decimal(problem.unit)
+    unit = Decimal(problem.unit)
     sums = [Decimal(0)] * len(w)
-    for row, sign in zip(problem.rows.tolist(), problem.signs.tolist(), strict=True):
-        side = Decimal(int(sign))
-        t = sum((a * x for a, x in zip(row, w, strict=True)), Decimal(0)) * side / unit
-        pull = side * (half if t < 0 else one / (one + t.exp()))
+    for row, y in zip(problem.rows.tolist(), problem.targets.tolist(), strict=True):
+        z = sum((a * x for a, x in zip(row, w, strict=True)), Decimal(0)) / unit
+        pull = problem.loss.exact(z, y)
         for j, a in enumerate(row):
-            sums[j] -= pull * a
+            sums[j] += pull * a
     ridge = Decimal(problem.ridge)
     starts, tilts = problem.start.tolist(), problem.tilt.tolist()
     return np.array(

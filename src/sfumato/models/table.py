@@ -106,11 +106,13 @@ class Encoder:
         degree: 1, or more for orthogonal polynomials of each number: the Legendre
             polynomial of order k, times ``tau**(k - 1)``.
         tau: Weight of the higher orders.
+        curved: Keep every number inside its bounds, for curves go astray beyond them.
     """
 
     features: tuple[Feature, ...]
     degree: int = 1
     tau: float = 0.3
+    curved: bool = False
 
     @property
     def width(self) -> int:
@@ -136,6 +138,7 @@ class Encoder:
         simple = self.degree == 1 and table.matrix is not None
         if simple and all(isinstance(f, Span) for f in self.features):
             return self._all_spans(table.matrix[rows], clip=clip)  # type: ignore[index]
+        clip = clip or self.curved
         parts = []
         for j, feature in enumerate(self.features):
             cells = table.column(j, rows)
