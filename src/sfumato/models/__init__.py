@@ -22,9 +22,18 @@ if TYPE_CHECKING:
     from sfumato.models.clusters import KMeans
     from sfumato.models.components import PCA
     from sfumato.models.declared import PrivacyLeakError, PrivacyLeakWarning
+    from sfumato.models.evaluation import (
+        Evaluation,
+        OwnerEvaluation,
+        evaluate,
+        evaluate_for_owner,
+    )
     from sfumato.models.linear import LinearRegression
     from sfumato.models.logistic import LogisticRegression
+    from sfumato.models.plain import to_sklearn
     from sfumato.models.scaler import StandardScaler
+    from sfumato.models.search import PrivateSearchCV
+    from sfumato.models.storage import load, save
     from sfumato.models.trees import DecisionTreeClassifier, RandomForestClassifier
 
 _HOMES = {
@@ -37,9 +46,13 @@ _HOMES = {
         "PrivacyLeakError",
         "PrivacyLeakWarning",
     ),
+    "evaluation": ("Evaluation", "OwnerEvaluation", "evaluate", "evaluate_for_owner"),
     "linear": ("LinearRegression",),
     "logistic": ("LogisticRegression",),
+    "search": ("PrivateSearchCV",),
     "scaler": ("StandardScaler",),
+    "storage": ("load", "save"),
+    "plain": ("to_sklearn",),
     "trees": (
         "DecisionTreeClassifier",
         "RandomForestClassifier",
@@ -51,15 +64,23 @@ __all__ = [
     "PCA",
     "AdditiveClassifier",
     "DecisionTreeClassifier",
+    "Evaluation",
     "GaussianNB",
     "KMeans",
     "LinearRegression",
     "LogisticRegression",
     "ModelBudget",
+    "OwnerEvaluation",
     "PrivacyLeakError",
     "PrivacyLeakWarning",
+    "PrivateSearchCV",
     "RandomForestClassifier",
     "StandardScaler",
+    "evaluate",
+    "evaluate_for_owner",
+    "load",
+    "save",
+    "to_sklearn",
 ]
 
 

@@ -75,6 +75,20 @@ class Job:
     run: Callable[[Work], Mapping[str, Any]]
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class _Checked:
+    """A fit of which all has been checked, and no row looked at."""
+
+    price: Price
+    leaks: Leaks
+    facts: Facts
+    job: Job
+    table: Columns
+    target: NDArray[Any] | None
+    kept: NDArray[np.bool_] | None
+
+
 class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     """What all estimators share; each names its own arguments.
 
@@ -93,23 +107,27 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _encoder(self, features: Any) -> Encoder:
         return Encoder(features)
 
-    def _fit(self, X: Any, y: Any, privacy_ids: Any) -> Self:
-        budget, leaks = read_budget(self.budget), Leaks(self.on_leak)
-        price = self._price(privacy_ids)
-        table, y = self._read_table(X, y), self._read_target(y)
-        if y is not None:
-            check_consistent_length(X, y)
-        facts = self._facts(table, y, leaks)
+    def _check(self, X: Any, y: Any, privacy_ids: Any = None) -> _Checked:
+        """Check all that can be refused; looks at no row and spends nothing."""
+        leaks, price = Leaks(self.on_leak), self._price(privacy_ids)
+        table, target = self._read_table(X, y), self._read_target(y)
+        if target is not None:
+            check_consistent_length(X, target)
+        facts = self._facts(table, target, leaks)
         job = self._job(facts, price)
-        loss = price.loss(budget.measure)
         kept = self._kept(privacy_ids, table, price)
-        paid = budget.pay(
-            loss, plan=self._digest(facts, price), descriptor=_described(job, price)
-        )
+        return _Checked(price, leaks, facts, job, table, target, kept)
+
+    def _fit(self, X: Any, y: Any, privacy_ids: Any) -> Self:
+        budget = read_budget(self.budget)
+        ready = self._check(X, y, privacy_ids)
+        price, leaks, facts = ready.price, ready.leaks, ready.facts
+        loss = price.loss(budget.measure)
+        told = _described(ready.job, price)
+        paid = budget.pay(loss, plan=self._digest(facts, price), descriptor=told)
         leaks.tell()
         private = noise.default().secure and not leaks.found
-        learned = _sealed(job, facts, table, y, kept)
-        for name, value in learned.items():
+        for name, value in _sealed(ready).items():
             setattr(self, name, value)
         self.features_ = facts.encoder.features
         if facts.classes is not None:
@@ -287,28 +305,18 @@ def _described(job: Job, price: Price) -> str:
     return json.dumps(told, sort_keys=True)
 
 
-def _sealed(
-    job: Job,
-    facts: Facts,
-    table: Columns,
-    y: NDArray[Any] | None,
-    kept: NDArray[np.bool_] | None,
-) -> Mapping[str, Any]:
+def _sealed(ready: _Checked) -> Mapping[str, Any]:
     """Look at the rows; whatever goes wrong has one fixed text."""
     learned = None
     with suppress(Exception), np.errstate(all="ignore"):
-        learned = job.run(_work(facts, table, y, kept))
+        learned = ready.job.run(_work(ready))
     if learned is None:
         raise EngineError  # out here, so that it carries no context either
     return learned
 
 
-def _work(
-    facts: Facts,
-    table: Columns,
-    y: NDArray[Any] | None,
-    kept: NDArray[np.bool_] | None,
-) -> Work:
+def _work(ready: _Checked) -> Work:
+    facts, y, kept = ready.facts, ready.target, ready.kept
     target: NDArray[np.float64] = np.empty(0)
     if facts.classes is not None:
         places = labels_of(np.asarray(y), facts.classes)
@@ -321,7 +329,7 @@ def _work(
         if column.matrix.dtype.kind not in "fiub":  # type: ignore[union-attr]
             column = Columns(None, (np.asarray(y),))
         target = Encoder((facts.span,)).encode(column, slice(None))[:, 0]
-    return Work(table, facts.encoder, target, kept)
+    return Work(ready.table, facts.encoder, target, kept)
 
 
 def wrong_option(name: str, value: object, hint: str) -> NoReturn:

@@ -1,0 +1,290 @@
+"""How good a model is on private rows: one noisy table, from which the rest follows."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from contextlib import suppress
+from dataclasses import dataclass
+from typing import Any, final
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import check_consistent_length, column_or_1d
+
+from sfumato import noise
+from sfumato.account import Geometric, describe
+from sfumato.amount import Amount
+from sfumato.errors import DeclarationError, EngineError
+from sfumato.models.budget import read_budget
+from sfumato.models.claim import claim_of
+from sfumato.models.door import Floats, counts
+from sfumato.models.estimator import wrong_option
+from sfumato.models.price import Pure, read_price
+from sfumato.models.table import first_rows, labels_of
+from sfumato.words import N_
+
+__all__ = [
+    "Calibration",
+    "Evaluation",
+    "OwnerEvaluation",
+    "evaluate",
+    "evaluate_for_owner",
+]
+
+_DRAWS = 400
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Calibration:
+    """One range of predicted probability.
+
+    Attributes:
+        low: Lower end of the range.
+        high: Upper end.
+        rows: Private number of rows in it.
+        share: Private share of the second class among them; none when too few to tell.
+    """
+
+    low: float
+    high: float
+    rows: float
+    share: float | None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Evaluation:
+    """What a private test says, with what noise alone can explain.
+
+    Attributes:
+        classes: The classes.
+        cells: Noisy counts: rows of class k (first index) predicted in bin b.
+        edges: Ends of the bins of the second class's probability; empty for several
+            classes, whose bins are the predicted classes.
+        epsilon: What was paid.
+        claim: The promise, as plain JSON.
+    """
+
+    classes: tuple[Any, ...]
+    cells: Floats
+    edges: tuple[float, ...]
+    epsilon: float
+    claim: dict[str, Any]
+
+    @property
+    def auc(self) -> float:
+        """Area under the ROC curve: the chance that a case is scored above a control."""
+        self._binary()
+        return _auc(self.cells)
+
+    def auc_interval(self, confidence: float = 0.95) -> tuple[float, float]:
+        """Return the range of the AUC that noise alone can explain, not sampling."""
+        self._binary()
+        share = Pure(read_price(self.epsilon, 0, "add_remove").epsilon, self._changes)
+        again = [
+            _auc(self.cells + counts(np.zeros(self.cells.shape, np.int64), share))
+            for _ in range(_DRAWS)
+        ]
+        low, high = np.quantile(again, [(1 - confidence) / 2, (1 + confidence) / 2])
+        away = max(self.auc - low, high - self.auc)
+        return max(0.0, self.auc - away), min(1.0, self.auc + away)
+
+    @property
+    def confusion(self) -> Floats:
+        """Private counts of (true class, predicted class), at least 0."""
+        if not self.edges:
+            whole: Floats = np.maximum(self.cells, 0)
+            return whole
+        half = len(self.edges) // 2
+        parts = [self.cells[:, :half].sum(axis=1), self.cells[:, half:].sum(axis=1)]
+        found: Floats = np.maximum(np.stack(parts, axis=1), 0)
+        return found
+
+    @property
+    def accuracy(self) -> float:
+        """Private share of rows whose class was predicted."""
+        found = self.confusion
+        return float(np.trace(found) / max(found.sum(), 1.0))
+
+    @property
+    def calibration(self) -> tuple[Calibration, ...]:
+        """Private share of the second class, by predicted probability."""
+        self._binary()
+        doubt = float(Geometric(self._changes, str(self.epsilon)).error(0.95))
+        found = []
+        for b, (low, high) in enumerate(zip(self.edges, self.edges[1:], strict=False)):
+            rows = float(self.cells[:, b].sum())
+            share = None
+            if rows > 2 * doubt:
+                share = float(np.clip(self.cells[1, b] / rows, 0, 1))
+            found.append(Calibration(low, high, max(rows, 0.0), share))
+        return tuple(found)
+
+    @property
+    def _changes(self) -> int:
+        return 2 if self.claim["neighbours"] == "replace_one" else 1
+
+    def _binary(self) -> None:
+        if not self.edges:
+            raise DeclarationError(
+                N_("this figure needs two classes"),
+                hint=N_("use confusion and accuracy for several classes"),
+            )
+
+
+def _auc(cells: Floats) -> float:
+    kept = np.maximum(cells, 0.0)
+    controls, cases = kept
+    below = np.cumsum(controls) - controls / 2
+    pairs = float(controls.sum() * cases.sum())
+    return float(cases @ below) / pairs if pairs else 0.5
+
+
+def evaluate(
+    model: Any,
+    X: Any,
+    y: Any,
+    *,
+    epsilon: Amount | None,
+    budget: Any,
+    bins: Any = 20,
+    neighbours: str = "add_remove",
+    privacy_ids: Any = None,
+    rows_per_person: int | None = None,
+) -> Evaluation:
+    """Test a fitted classifier on private rows, and pay for it once.
+
+    Formal guarantee: ε-DP for the rows of the test. A row adds one to one cell of
+    (class, bin of the predicted probability); geometric noise on every cell. AUC,
+    confusion, accuracy and calibration all follow from the noisy cells, free.
+
+    The test rows must not be rows the model was fitted on, or both charges add up for
+    them, as the ledger counts it.
+
+    Args:
+        model: A fitted classifier with ``predict_proba`` and ``classes_``.
+        X: Features of the test rows.
+        y: Their labels; a row with any other label does not count.
+        epsilon: What to spend.
+        budget: A `ModelBudget` or a `Session` that pays.
+        bins: Even number of ranges of probability.
+        neighbours: ``"add_remove"`` or ``"replace_one"``.
+        privacy_ids: The person of each row.
+        rows_per_person: How many rows of one person count.
+
+    Raises:
+        DeclarationError: An argument is wrong. Nothing was spent.
+        BudgetExceededError: The budget refused. Nothing was spent.
+
+    Examples:
+        >>> import numpy as np
+        >>> from sfumato.models import LogisticRegression, ModelBudget, evaluate
+        >>> x = np.tile(np.linspace(-1, 1, 20), 100).reshape(-1, 1)
+        >>> y = (x[:, 0] > 0).astype(int)
+        >>> budget = ModelBudget("3")
+        >>> model = LogisticRegression("2", budget=budget, bounds=(-1, 1), classes=[0, 1])
+        >>> test = evaluate(model.fit(x, y), x, y, epsilon="1", budget=budget)
+        >>> test.auc > 0.9, budget.left
+        (True, Epsilon("0"))
+    """
+    pays = read_budget(budget)
+    price = read_price(
+        epsilon, 0, neighbours, rows_per_person, persons=privacy_ids is not None
+    )
+    if not isinstance(bins, int) or bins < 2 or bins % 2:  # noqa: PLR2004
+        wrong_option("bins", bins, N_("write an even number, such as 20"))
+    share = price.share()
+    assert isinstance(share, Pure)  # noqa: S101  delta is 0
+    target = np.asarray(column_or_1d(y))
+    check_consistent_length(X, target)
+    loss = price.loss(pays.measure)
+    text = repr(("evaluate", type(model).__name__, bins, price))
+    told = {
+        "version": 1,
+        "unit": "person" if price.persons else "row",
+        "neighbours": price.neighbours,
+        "mechanisms": [describe(Geometric(share.changes * price.rows, price.epsilon))],
+    }
+    paid = pays.pay(
+        loss,
+        plan=hashlib.sha256(text.encode()).hexdigest(),
+        descriptor=json.dumps(told, sort_keys=True),
+    )
+    private, cells = noise.default().secure, None
+    with suppress(Exception), np.errstate(all="ignore"):
+        kept = None
+        if privacy_ids is not None:
+            kept = first_rows(np.asarray(column_or_1d(privacy_ids)), price.rows)
+        cells = counts(_cells(model, X, target, bins, kept), share)
+    if cells is None:
+        raise EngineError
+    binary = len(model.classes_) == 2  # noqa: PLR2004
+    edges = tuple(np.linspace(0, 1, bins + 1).tolist()) if binary else ()
+    return Evaluation(
+        tuple(np.asarray(model.classes_).tolist()),
+        cells,
+        edges,
+        float(share.epsilon.value),
+        claim_of(price, loss, paid, private=private),
+    )
+
+
+def _cells(
+    model: Any, X: Any, y: NDArray[Any], bins: int, kept: NDArray[np.bool_] | None
+) -> NDArray[np.int64]:
+    """Return exact counts of (class, bin): one cell per row."""
+    truth = labels_of(y, model.classes_)
+    found = np.nan_to_num(np.asarray(model.predict_proba(X), np.float64))
+    classes = len(model.classes_)
+    if classes == 2:  # noqa: PLR2004
+        place = np.clip((found[:, 1] * bins).astype(np.int64), 0, bins - 1)
+    else:
+        place, bins = found.argmax(axis=1), classes
+    counted = truth >= 0 if kept is None else (truth >= 0) & kept
+    cells = np.zeros((classes, bins), np.int64)
+    np.add.at(cells, (truth[counted], place[counted]), 1)
+    return cells
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class OwnerEvaluation:
+    """Exact figures about private rows: FOR THE OWNER'S EYES, never to publish.
+
+    Attributes:
+        cells: Exact counts, as `Evaluation.cells`.
+        auc: The exact area under the ROC curve; none for several classes.
+        accuracy: The exact accuracy.
+    """
+
+    cells: NDArray[np.int64]
+    auc: float | None
+    accuracy: float
+
+    def __str__(self) -> str:
+        """Say first that it is private."""
+        auc = "" if self.auc is None else f", AUC {self.auc:.4f}"
+        return f"FOR THE OWNER'S EYES, NOT PRIVATE: accuracy {self.accuracy:.4f}{auc}"
+
+    __repr__ = __str__
+
+
+def evaluate_for_owner(
+    model: Any, X: Any, y: Any, *, bins: int = 20
+) -> OwnerEvaluation:
+    """Test a model exactly: no guarantee, no charge, and nothing of it may leave."""
+    from sklearn.metrics import roc_auc_score
+
+    target = np.asarray(column_or_1d(y))
+    truth = labels_of(target, model.classes_)
+    auc = None
+    if len(model.classes_) == 2:  # noqa: PLR2004
+        known = truth >= 0
+        scores = np.asarray(model.predict_proba(X))[:, 1]
+        auc = float(roc_auc_score(truth[known], scores[known]))
+    right = np.asarray(model.predict(X)) == target
+    return OwnerEvaluation(
+        _cells(model, X, target, bins, None), auc, float(right.mean())
+    )

@@ -1,0 +1,132 @@
+"""A private test: one noisy table, charged once; and the owner's exact one, marked."""
+
+import numpy as np
+import pytest
+from sklearn.metrics import roc_auc_score
+from sklearn.model_selection import train_test_split
+
+import sfumato as sf
+from sfumato.models import (
+    LogisticRegression,
+    ModelBudget,
+    evaluate,
+    evaluate_for_owner,
+)
+from sfumato.models.door import counts
+from sfumato.models.evaluation import _cells
+
+
+@pytest.fixture
+def fitted(pima, public, budget):
+    """Return a model and its test rows."""
+    x, x_test, y, y_test = train_test_split(*pima, test_size=0.4, random_state=1)
+    return LogisticRegression("3", budget=budget, **public).fit(x, y), x_test, y_test
+
+
+def test_one_charge_gives_every_figure(fitted):
+    """AUC, confusion, accuracy and calibration from one debit, near the exact ones."""
+    model, x, y = fitted
+    budget = ModelBudget("8", dataset="test")
+
+    test = evaluate(model, x, y, epsilon="8", budget=budget)
+
+    exact = roc_auc_score(y, model.decision_function(x))
+    assert budget.left.units == 0
+    assert test.auc == pytest.approx(exact, abs=0.05)
+    low, high = test.auc_interval()
+    assert low <= test.auc <= high
+    assert test.confusion.shape == (2, 2)
+    assert test.accuracy == pytest.approx((model.predict(x) == y).mean(), abs=0.05)
+    assert len(test.calibration) == 20
+    shares = [c.share for c in test.calibration if c.share is not None]
+    assert all(0 <= s <= 1 for s in shares)
+    assert test.claim["epsilon"] == "8"
+
+
+def test_a_row_adds_one_to_one_cell(fitted):
+    """The exact table changes by one in one cell when a row goes; two when it changes."""
+    model, x, y = fitted
+    whole = _cells(model, x, y, 20, None)
+
+    assert np.abs(whole - _cells(model, x[1:], y[1:], 20, None)).sum() == 1
+    other = y.copy()
+    other[0] = 1 - y[0]
+    assert np.abs(whole - _cells(model, x, other, 20, None)).sum() == 2
+
+
+def test_the_noise_is_that_of_the_charge(fitted, monkeypatch):
+    """The cells get geometric noise of scale 1/ε; 2/ε where a row is replaced."""
+    from sfumato.models import evaluation
+
+    model, x, y = fitted
+    seen = []
+    monkeypatch.setattr(
+        evaluation, "counts", lambda c, s: seen.append(s) or counts(c, s)
+    )
+    for neighbours in ("add_remove", "replace_one"):
+        evaluate(
+            model, x, y, epsilon="0.5", budget=ModelBudget("1"), neighbours=neighbours
+        )
+
+    assert [(str(s.epsilon), s.changes) for s in seen] == [("0.5", 1), ("0.5", 2)]
+
+
+def test_several_classes_have_a_confusion(rho_budget):
+    """No AUC, and an error that says so; the confusion is classes by classes."""
+    rng = np.random.default_rng(0)
+    y = rng.integers(0, 3, 900)
+    x = rng.normal(size=(900, 2)) * 0.1 + np.array([[-0.5, 0], [0.5, 0], [0, 0.6]])[y]
+    model = LogisticRegression(
+        "9", "1e-5", budget=rho_budget, bounds=(-1, 1), classes=[0, 1, 2]
+    ).fit(x, y)
+
+    test = evaluate(model, x, y, epsilon="1", budget=rho_budget)
+
+    assert test.confusion.shape == (3, 3)
+    assert test.accuracy > 0.6
+    for figure in ("auc", "calibration"):
+        with pytest.raises(sf.DeclarationError, match="two classes"):
+            getattr(test, figure)
+
+
+def test_persons_count_as_persons(fitted):
+    """Rows per person divide ε, and the claim says person."""
+    model, x, y = fitted
+    test = evaluate(
+        model, x, y, epsilon="1", budget=ModelBudget("1"),
+        privacy_ids=np.arange(len(y)) // 2, rows_per_person=2,
+    )  # fmt: skip
+
+    assert (test.claim["unit"], test.epsilon) == ("person", 0.5)
+
+
+@pytest.mark.parametrize(
+    ("options", "text"),
+    [
+        ({"epsilon": None}, "epsilon"),
+        ({"bins": 3}, "bins"),
+        ({"neighbours": "x"}, "neighbour"),
+    ],
+)
+def test_bad_arguments_cost_nothing(fitted, options, text):
+    """Refused before anything is spent."""
+    model, x, y = fitted
+    budget = ModelBudget("1", dataset="test")
+
+    with pytest.raises(sf.DeclarationError, match=text):
+        evaluate(model, x, y, **{"epsilon": "1", "budget": budget, **options})
+
+    assert budget.spent.units == 0
+
+
+def test_the_owner_sees_exact_figures_that_are_marked(fitted):
+    """Every text of them says first that it is not private."""
+    model, x, y = fitted
+
+    own = evaluate_for_owner(model, x, y)
+
+    assert own.auc == roc_auc_score(y, model.decision_function(x))
+    assert str(own).startswith("FOR THE OWNER'S EYES, NOT PRIVATE") and repr(
+        own
+    ) == str(own)
+    assert own.cells.sum() == len(y)

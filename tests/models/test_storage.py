@@ -1,0 +1,161 @@
+"""Models kept as JSON, and as plain scikit-learn objects, predict as they did."""
+
+import json
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sfumato as sf
+from sfumato import models
+from sfumato.models import load, save, to_sklearn
+from sfumato.models.storage import from_json, to_json
+
+KINDS = [n for n in models.__all__ if hasattr(getattr(models, n), "fit")]
+KINDS = [n for n in KINDS if n != "PrivateSearchCV"]
+
+
+def fit(name, pima, public, budget, delta=0, **more):
+    """Return a fitted model of a kind."""
+    kind = getattr(models, name)
+    known = kind().get_params()
+    options = {k: v for k, v in public.items() if k in known}
+    if "y_bounds" in known:
+        options["y_bounds"] = (0, 1)
+    return kind(epsilon="1", delta=delta, budget=budget, **options, **more).fit(*pima)
+
+
+def answers(model, x):
+    """Return what a model says of rows."""
+    ways = ("predict_proba", "transform", "predict")
+    return next(np.asarray(getattr(model, w)(x)) for w in ways if hasattr(model, w))
+
+
+@pytest.mark.parametrize("name", KINDS)
+def test_json_keeps_a_model_whole(pima, public, budget, tmp_path, name):
+    """Saved and loaded, each kind answers the same, bit for bit, and keeps its claim."""
+    model = fit(name, pima, public, budget)
+
+    save(model, tmp_path / "model.json")
+    again = load(tmp_path / "model.json")
+
+    x = np.vstack([pima[0][:50], [[np.nan] * 8]])
+    assert np.array_equal(answers(model, x), answers(again, x))
+    assert again.privacy_claim_ == model.privacy_claim_
+    assert again.privacy_spent_ == model.privacy_spent_
+    assert again.budget is None
+    assert "pickle" not in (tmp_path / "model.json").read_text()
+
+
+def test_text_classes_and_keys_survive(budget):
+    """Chinese labels, a category and a boolean come back as they were."""
+    frame = pd.DataFrame({"sex": ["F", "M"] * 50, "smoker": ["yes", "no"] * 50})
+    schema = sf.Schema(
+        {"sex": sf.Category(["F", "M"]), "smoker": sf.Boolean(true="yes", false="no")}
+    )
+    model = models.LogisticRegression(
+        "5", budget=budget, schema=schema, classes=["阳性", "阴性"]
+    ).fit(frame, ["阳性", "阴性"] * 50)
+
+    again = from_json(to_json(model))
+
+    assert (again.predict(frame) == model.predict(frame)).all()
+    assert list(again.feature_names_in_) == ["sex", "smoker"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "", "[]", "{}", '{"format": "sfumato-model", "version": 1, "estimator": "os"}',
+        '{"format": "sfumato-model", "version": 2, "estimator": "PCA"}',
+    ],
+)  # fmt: skip
+def test_other_texts_are_refused(text):
+    """An error with a hint, whatever the text holds."""
+    with pytest.raises(sf.DeclarationError, match="no model"):
+        from_json(text)
+
+
+def test_only_fitted_attributes_are_read(pima, public, budget):
+    """A file cannot put anything into a model but fitted numbers."""
+    told = json.loads(to_json(fit("PCA", pima, public, budget)))
+    told["fitted"]["fit"] = 1
+
+    with pytest.raises(sf.DeclarationError, match="no model"):
+        from_json(json.dumps(told))
+
+
+def test_an_unfitted_model_is_not_saved(tmp_path):
+    """There is nothing to save yet, and no file appears."""
+    with pytest.raises(sf.DeclarationError, match="fitted"):
+        save(models.PCA(), tmp_path / "m.json")
+
+    assert not list(tmp_path.iterdir())
+
+
+PLAIN = [
+    "LogisticRegression",
+    "LinearRegression",
+    "GaussianNB",
+    "KMeans",
+    "PCA",
+    "StandardScaler",
+]
+
+
+@pytest.mark.parametrize("name", PLAIN)
+def test_plain_objects_answer_the_same(pima, public, budget, name):
+    """Missing codes and NaN included; nothing of sfumato is in the plain pipeline."""
+    more = {"clip_predictions": False} if name == "LinearRegression" else {}
+    model = fit(name, pima, public, budget, **more)
+
+    plain = to_sklearn(model)
+
+    x = np.vstack([pima[0][:50], [[np.nan] * 8]])
+    got = answers(plain[:-1] and plain, x) if name != "KMeans" else plain.predict(x)
+    want = answers(model, x) if name != "KMeans" else model.predict(x)
+    assert got == pytest.approx(want)
+    assert {type(s).__module__.partition(".")[0] for _, s in plain.steps} == {"sklearn"}
+
+
+@pytest.mark.parametrize("delta", [0, "1e-5"])
+def test_plain_objects_of_several_classes(rho_budget, delta):
+    """One against the rest, or softmax, as the solver was."""
+    rng = np.random.default_rng(3)
+    y = rng.integers(0, 3, 600)
+    x = rng.normal(size=(600, 2)) * 0.2 + np.array([[-0.5, 0], [0.5, 0], [0, 0.6]])[y]
+    model = models.LogisticRegression(
+        "5", delta, budget=rho_budget, bounds=(-1, 1), classes=["a", "b", "c"]
+    ).fit(x, np.array(["a", "b", "c"])[y])
+
+    plain = to_sklearn(model)
+
+    assert plain.predict_proba(x) == pytest.approx(model.predict_proba(x))
+    assert (plain.predict(x) == model.predict(x)).all()
+
+
+@pytest.mark.parametrize("name", ["RandomForestClassifier", "AdditiveClassifier"])
+def test_what_has_no_plain_counterpart_says_so(pima, public, budget, name):
+    """An error with a hint instead of something that predicts otherwise."""
+    with pytest.raises(sf.DeclarationError, match="no plain counterpart"):
+        to_sklearn(fit(name, pima, public, budget))
+
+
+@pytest.mark.parametrize("name", PLAIN)
+@pytest.mark.filterwarnings("ignore")
+def test_onnx_takes_the_plain_objects(pima, public, budget, name):
+    """Where skl2onnx and onnxruntime are installed, the exported graph agrees."""
+    convert = pytest.importorskip("skl2onnx")
+    runtime = pytest.importorskip("onnxruntime")
+    model = fit(name, pima, public, budget)
+    x = np.array(public["bounds"], np.float32)
+
+    plain = to_sklearn(model)
+    graph = convert.to_onnx(plain, x)
+    session = runtime.InferenceSession(graph.SerializeToString())
+    found = session.run(None, {session.get_inputs()[0].name: x})[0]
+
+    way = "transform" if name in ("PCA", "StandardScaler") else "predict"
+    assert np.ravel(found) == pytest.approx(
+        np.ravel(getattr(plain, way)(x)), rel=1e-3, abs=1e-3
+    )
