@@ -110,7 +110,7 @@ def minimum(problem: Problem, rows: float, fine: int) -> tuple[list[int], Fracti
         fine: Steps in a length of 1; also those of the grid that b was drawn on.
     """
     q = len(problem.start)
-    tolerance = 4e-8 * max(1.0, rows / 2**20)
+    tolerance = max(4e-8, 2.0**-42 * rows)
     root = Fraction(isqrt(q) + 1)
     blur = root / (2 * fine)  # of b, and of the point, which is rounded likewise
     within = (Fraction(tolerance) + blur) / Fraction(problem.ridge) + blur
