@@ -18,7 +18,15 @@ import numpy as np
 from sfumato import noise
 from sfumato.account import Epsilon, Gaussian, Geometric, KNorm, Loss, epsilon_at
 from sfumato.account.loss import decimal_text
-from sfumato.declare.query import Count, Histogram, Proportion, Statistic, Variance
+from sfumato.declare.query import (
+    Count,
+    Crosstab,
+    Histogram,
+    Proportion,
+    Ratio,
+    Statistic,
+    Variance,
+)
 from sfumato.engine import Exact
 from sfumato.engine.contingency import FINE, Choose, Measure, Rate, Tables, scores
 from sfumato.errors import SfumatoError
@@ -26,14 +34,17 @@ from sfumato.plan import (
     Aggregate,
     Bins,
     ByCount,
+    ByQuotient,
     ByRank,
     ByRatio,
     BySquares,
     CentredKey,
+    CentredProduct,
     CentredSquare,
     CentredSum,
     CountRows,
     CountValues,
+    Crossed,
     Direct,
     Level,
     Plan,
@@ -41,10 +52,12 @@ from sfumato.plan import (
     Step,
     SumValues,
     bound,
+    linear,
 )
 from sfumato.plan.contingency import TablePlan, choice_of, noise_of
 from sfumato.post import intervals, points
 from sfumato.release import (
+    Bin,
     Claim,
     Figure,
     Measurement,
@@ -60,9 +73,7 @@ from sfumato.words import N_
 
 __all__ = ["Purse", "compare_for_owner", "rehearse", "release"]
 
-Cell: TypeAlias = (
-    "tuple[dict[str, str | int | bool], tuple[float, float] | str | int | bool | None]"
-)
+Cell: TypeAlias = "tuple[dict[str, str | int | bool], tuple[Bin, Bin]]"
 _NAMES: dict[type[Aggregate], str] = {
     CountRows: "count_rows",
     CountValues: "count_values",
@@ -70,7 +81,9 @@ _NAMES: dict[type[Aggregate], str] = {
     CentredSum: "centred_sum",
     CentredKey: "centred_key",
     CentredSquare: "centred_squares",
+    CentredProduct: "centred_products",
     Bins: "bins",
+    Crossed: "pairs",
     Level: "ranges",
 }
 _SMALL = Fraction(2**40)  # above it noise is drawn one by one: no 64-bit limit
@@ -291,13 +304,9 @@ def _figures(
     for statistic, recipe in plan.answers:
         estimates = points(plan, recipe, noisy)
         low, high = intervals(plan, recipe, noisy, confidence)
-        terms = tuple(_noise(plan, part) for part in _terms(recipe))
-        unit = (
-            ""
-            if isinstance(statistic, Count | Histogram | Proportion)
-            else _unit(plan, statistic)
-        )
-        for (group, place), e, lo, hi in zip(
+        terms = tuple(_noise(plan, part) for part in _terms(plan, recipe))
+        unit = _unit(plan, statistic)
+        for (group, bins), e, lo, hi in zip(
             _cells(plan, statistic), estimates, low, high, strict=True
         ):
             yield Figure(
@@ -310,23 +319,29 @@ def _figures(
                 high=float(hi),
                 noise=terms,
                 unit=unit,
-                bin=place,
+                bin=bins[0],
+                other=getattr(statistic, "other", None),
+                other_bin=bins[1],
             )
 
 
 def _cells(plan: Plan, statistic: Statistic) -> Iterator[Cell]:
     """Iterate over group and bin of each figure, in the order of the integers."""
-    places: Sequence[tuple[float, float] | str | int | bool | None] = (None,)
-    if isinstance(statistic, Histogram):
-        edges = statistic.edges
-        places = list(pairwise(edges)) or getattr(
-            plan.schema[statistic.column], "values", ()
-        )
-    for keys, place in product(plan.groups, places):
-        yield dict(zip(plan.query.keys, keys, strict=True)), place
+    first: Sequence[Bin] = (None,)
+    second: Sequence[Bin] = (None,)
+    if isinstance(statistic, Histogram | Crosstab):
+        first = _bins(plan, statistic.column, statistic.edges)
+    if isinstance(statistic, Crosstab):
+        second = _bins(plan, statistic.other, statistic.other_edges)
+    for keys, *bins in product(plan.groups, first, second):
+        yield dict(zip(plan.query.keys, keys, strict=True)), (bins[0], bins[1])
 
 
-def _terms(recipe: Recipe) -> tuple[int, ...]:
+def _bins(plan: Plan, column: str, edges: tuple[float, ...]) -> Sequence[Bin]:
+    return list(pairwise(edges)) or getattr(plan.schema[column], "values", ())
+
+
+def _terms(plan: Plan, recipe: Recipe) -> tuple[int, ...]:
     match recipe:
         case Direct(part):
             return (part,)
@@ -334,6 +349,9 @@ def _terms(recipe: Recipe) -> tuple[int, ...]:
             return (total,) if count is None else (total, count)
         case ByRank(levels):
             return levels
+        case ByQuotient(numerator, denominator):
+            sums = [*linear(plan, numerator), *linear(plan, denominator)]
+            return tuple(dict.fromkeys(sums))
         case BySquares(total, squares, count):
             return tuple(part for part in (total, squares, count) if part is not None)
         case _:
@@ -380,6 +398,10 @@ def _noise(plan: Plan, part: int) -> Noise:
 
 
 def _unit(plan: Plan, statistic: Statistic) -> str:
-    column = statistic.column
-    unit = str(getattr(plan.schema[column], "unit", "")) if column else ""
+    if isinstance(statistic, Count | Histogram | Proportion | Crosstab):
+        return ""
+    unit = str(getattr(plan.schema[statistic.column], "unit", ""))
+    if isinstance(statistic, Ratio):
+        below = str(getattr(plan.schema[statistic.other], "unit", ""))
+        return f"{unit or 1}/({below})" if below else unit
     return f"({unit})²" if unit and isinstance(statistic, Variance) else unit

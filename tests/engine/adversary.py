@@ -147,8 +147,35 @@ def conditions(draw, schema, depth=2):
 
 
 @st.composite
+def cuts(draw, schema, name):
+    """Edges of a number column; none for a column of keys."""
+    if name not in NUMBERS:
+        return None
+    inner = [0, 0.5, 1, 2.5, 3, 10, 999, 1e60, -1e60, 1e-10]
+    edges = st.sampled_from([schema[name].lower, schema[name].upper, *inner])
+    return draw(st.lists(edges, min_size=2, max_size=6, unique=True).map(sorted))
+
+
+@st.composite
+def pairs(draw, schema):
+    """One statistic about two columns."""
+    two = draw(st.lists(st.sampled_from(NAMES), min_size=2, max_size=2, unique=True))
+    summed = [n for n in two if n not in KEYS]
+    kinds = ["table"] + ["ratio"] * (len(summed) == 2)
+    if draw(st.sampled_from(kinds)) == "table":
+        first, second = (draw(cuts(schema, n)) for n in two)
+        return ask.crosstab(*two, edges=first, other_edges=second)
+    below = schema[two[1]]
+    if getattr(below, "lower", 0) < 0 < getattr(below, "upper", 1):
+        return ask.sum(two[0])
+    return ask.ratio(*two)
+
+
+@st.composite
 def statistics(draw, schema):
-    """One statistic about some column."""
+    """One statistic about some column, or about two."""
+    if draw(st.integers(0, 3)) == 0:
+        return draw(pairs(schema))
     name = draw(st.sampled_from(NAMES))
     kinds = ["rows", "count"]
     kinds += ["histogram"] if name not in NUMBERS else ["edges"]
@@ -177,11 +204,7 @@ def statistics(draw, schema):
         case "histogram":
             return ask.histogram(name)
         case _:
-            column = schema[name]
-            inner = [0, 0.5, 1, 2.5, 3, 10, 999, 1e60, -1e60, 1e-10]
-            edges = st.sampled_from([column.lower, column.upper, *inner])
-            cut = draw(st.lists(edges, min_size=2, max_size=6, unique=True).map(sorted))
-            return ask.histogram(name, cut)
+            return ask.histogram(name, draw(cuts(schema, name)))
 
 
 @st.composite

@@ -19,6 +19,7 @@ from sfumato.plan import (
     CentredSquare,
     CentredSum,
     CountRows,
+    Crossed,
     Level,
     allocate,
     bound,
@@ -92,6 +93,28 @@ def levels_as_if_a_replaced_row_kept_its_leaf(monkeypatch):
         return 1 if isinstance(aggregate, Level) else true
 
     monkeypatch.setattr(allocate, "sensitivity", narrow)
+
+
+def pairs_as_if_a_replaced_row_kept_its_pair(monkeypatch):
+    """A replaced row leaves one pair and enters another; one side forgotten."""
+
+    def narrow(aggregate, unit, **kw):
+        true = sensitivity(aggregate, unit, **kw)
+        return 1 if isinstance(aggregate, Crossed) else true
+
+    monkeypatch.setattr(allocate, "sensitivity", narrow)
+
+
+def a_pair_counted_in_both_orders(monkeypatch):
+    """A row counted in its pair and in the mirrored one."""
+    add = Statement._add_bin
+
+    def twice(self, totals, group, held, cells, rows):
+        add(self, totals, group, held, cells, rows)
+        if isinstance(held, Crossed):
+            add(self, totals, group, held, cells[::-1], rows)
+
+    monkeypatch.setattr(Statement, "_add_bin", twice)
 
 
 def share_as_if_only_the_key_counted(monkeypatch):
@@ -172,6 +195,10 @@ FAULTS = [
     (square_not_shifted, Rows(), (), ask.variance("wide")),
     (square_bound_as_if_centred_twice, REPLACE, ("g",), ask.std("s")),
     (levels_as_if_a_replaced_row_kept_its_leaf, REPLACE, (), ask.median("wide")),
+    (pairs_as_if_a_replaced_row_kept_its_pair, REPLACE, (),
+     ask.crosstab("x", "g", edges=[0, 1, 3])),
+    (a_pair_counted_in_both_orders, Rows(), (),
+     ask.crosstab("x", "s", edges=[-1, 1, 9], other_edges=[-5, 1, 9])),
     (share_as_if_only_the_key_counted, REPLACE, (), ask.proportion("g", "a")),
     (infinity_not_clamped, Rows(), (), ask.sum("s")),
     (missing_summed_but_not_counted, Rows(), (), ask.mean("s")),

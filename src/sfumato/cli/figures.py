@@ -15,7 +15,16 @@ def figure_names(plan: Plan) -> list[str]:
     """Name the figures as a release will."""
     return [
         name_words(
-            Figure(s.name, type(s).__name__.lower(), s.column, {}, 0, 0, 0),  # type: ignore[arg-type]
+            Figure(
+                s.name,
+                type(s).__name__.lower(),  # type: ignore[arg-type]
+                s.column,
+                {},
+                0,
+                0,
+                0,
+                other=getattr(s, "other", None),
+            ),
             say,
         )
         for s in plan.query.statistics

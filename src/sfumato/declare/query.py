@@ -5,21 +5,31 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
 from fractions import Fraction
-from itertools import pairwise
-from math import isinf, prod
+from math import prod
 from typing import TypeAlias, final
 
-from sfumato.amount import Amount, exact, nearest_double
+from sfumato.amount import Amount
 from sfumato.declare.derived import Derived, read_derived
 from sfumato.declare.expr import And, Expr, Operand
+from sfumato.declare.given import read_edges, read_name, read_weight
 from sfumato.declare.keys import Listed, read_listed
+from sfumato.declare.pair import Crosstab, Ratio, crosstab, ratio
+from sfumato.declare.rank import (
+    Median,
+    Quantile,
+    median,
+    near_maximum,
+    near_minimum,
+    quantile,
+)
 from sfumato.declare.schema import Column
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
 
-__all__ = ["Count", "Histogram", "Mean", "Median", "Proportion", "Quantile", "Query",
-           "Statistic", "Std", "Sum", "Variance", "count", "histogram", "mean", "median",
-           "proportion", "quantile", "std", "sum", "variance"]  # fmt: skip
+__all__ = ["Count", "Crosstab", "Histogram", "Mean", "Median", "Proportion", "Quantile", "Query",
+           "Ratio", "Statistic", "Std", "Sum", "Variance", "count", "crosstab", "histogram", "mean",
+           "median", "near_maximum", "near_minimum", "proportion", "quantile", "ratio",
+           "std", "sum", "variance"]  # fmt: skip
 
 
 @final
@@ -88,32 +98,6 @@ class Std:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Quantile:
-    """The smallest value that a share `level` of a column's clamped values reach."""
-
-    column: str
-    level: Fraction
-    name: str
-    weight: Fraction = Fraction(1)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Median:
-    """The quantile at one half."""
-
-    column: str
-    name: str
-    weight: Fraction = Fraction(1)
-
-    @property
-    def level(self) -> Fraction:
-        """One half."""
-        return Fraction(1, 2)
-
-
-@final
-@dataclass(frozen=True, slots=True)
 class Histogram:
     """How many values fall into each bin, or, without edges, into each category.
 
@@ -128,7 +112,17 @@ class Histogram:
 
 
 Statistic: TypeAlias = (
-    Count | Sum | Mean | Proportion | Variance | Std | Quantile | Median | Histogram
+    Count
+    | Sum
+    | Mean
+    | Proportion
+    | Variance
+    | Std
+    | Quantile
+    | Median
+    | Histogram
+    | Crosstab
+    | Ratio
 )
 
 
@@ -148,17 +142,17 @@ def count(
         ('count', 'count_Glucose')
     """
     default = "count" if column is None else f"count_{column}"
-    return Count(column, _name(name, default), _weight(weight))
+    return Count(column, read_name(name, default), read_weight(weight))
 
 
 def sum(column: str, *, name: str | None = None, weight: Amount = 1) -> Sum:  # noqa: A001
     """Ask for the sum of a numeric column; arguments as for `count`."""
-    return Sum(column, _name(name, f"sum_{column}"), _weight(weight))
+    return Sum(column, read_name(name, f"sum_{column}"), read_weight(weight))
 
 
 def mean(column: str, *, name: str | None = None, weight: Amount = 1) -> Mean:
     """Ask for the mean of a numeric or Boolean column; arguments as for `count`."""
-    return Mean(column, _name(name, f"mean_{column}"), _weight(weight))
+    return Mean(column, read_name(name, f"mean_{column}"), read_weight(weight))
 
 
 def proportion(
@@ -181,7 +175,7 @@ def proportion(
         ('proportion_Smoker', 'proportion_Sex_F')
     """
     default = f"proportion_{column}" + ("" if key is None else f"_{key}")
-    return Proportion(column, key, _name(name, default), _weight(weight))
+    return Proportion(column, key, read_name(name, default), read_weight(weight))
 
 
 def variance(column: str, *, name: str | None = None, weight: Amount = 1) -> Variance:
@@ -193,51 +187,12 @@ def variance(column: str, *, name: str | None = None, weight: Amount = 1) -> Var
         >>> variance("Glucose").name
         'variance_Glucose'
     """
-    return Variance(column, _name(name, f"variance_{column}"), _weight(weight))
+    return Variance(column, read_name(name, f"variance_{column}"), read_weight(weight))
 
 
 def std(column: str, *, name: str | None = None, weight: Amount = 1) -> Std:
     """Ask for the standard deviation of a column: the root of its `variance`."""
-    return Std(column, _name(name, f"std_{column}"), _weight(weight))
-
-
-def quantile(
-    column: str, level: Amount, *, name: str | None = None, weight: Amount = 1
-) -> Quantile:
-    """Ask for the value below which a share of a numeric column lies.
-
-    All quantiles of a column come from one measurement: asking for more of them costs
-    nothing more, and they never cross.
-
-    Args:
-        column: Name of a declared number column.
-        level: The share, between 0 and 1, such as ``"0.9"``. Neither end is a level:
-            one row decides the smallest and the largest value, and no private answer
-            can tell it; ask for ``"0.01"`` and ``"0.99"``.
-        name: Name of the figure; default ``quantile_<level>_<column>``.
-        weight: Importance when the ε is split; see `count`.
-
-    Raises:
-        DeclarationError: `level` is no number between 0 and 1.
-
-    Examples:
-        >>> quantile("Age", "0.9").name
-        'quantile_0.9_Age'
-    """
-    share = exact(level)
-    if share is None or not 0 < share < 1:
-        raise DeclarationError(
-            N_("the level of a quantile must lie between 0 and 1, got {level}"),
-            hint=N_('write "0.5" for the median; for the ends take "0.01" and "0.99"'),
-            level=repr(level)[:60],
-        )
-    default = f"quantile_{float(share):g}_{column}"
-    return Quantile(column, share, _name(name, default), _weight(weight))
-
-
-def median(column: str, *, name: str | None = None, weight: Amount = 1) -> Median:
-    """Ask for the median of a numeric column: its `quantile` at one half."""
-    return Median(column, _name(name, f"median_{column}"), _weight(weight))
+    return Std(column, read_name(name, f"std_{column}"), read_weight(weight))
 
 
 def histogram(
@@ -262,20 +217,10 @@ def histogram(
         >>> histogram("Glucose", [0, 100, 140, 250]).edges
         (0.0, 100.0, 140.0, 250.0)
     """
-    numbers = tuple(exact(e) for e in (edges or ()))
-    cut = tuple(nearest_double(n) for n in numbers if n is not None)
-    if edges is not None and (
-        len(numbers) < 2  # noqa: PLR2004  one bin has two edges
-        or None in numbers
-        or any(not a < b for a, b in pairwise(cut))
-        or any(map(isinf, cut))
-    ):
-        raise DeclarationError(
-            N_("the edges of a histogram must be at least two increasing numbers"),
-            hint=N_("write, for example, histogram({column}, [0, 50, 100, 150])"),
-            column=repr(column),
-        )
-    return Histogram(column, cut, _name(name, f"histogram_{column}"), _weight(weight))
+    cut = read_edges(column, edges)
+    return Histogram(
+        column, cut, read_name(name, f"histogram_{column}"), read_weight(weight)
+    )
 
 
 @final
@@ -381,18 +326,3 @@ class Query:
         if self.derived:
             words += " with " + ", ".join(map(str, self.derived))
         return words
-
-
-def _name(name: str | None, default: str) -> str:
-    return default if name is None else str(name)
-
-
-def _weight(weight: Amount) -> Fraction:
-    number = exact(weight)
-    if number is None or number <= 0:
-        raise DeclarationError(
-            N_("weight must be a number greater than 0, got {weight}"),
-            hint=N_("leave it out, or write 2 for a figure that matters more"),
-            weight=weight,
-        )
-    return number

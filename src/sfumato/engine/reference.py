@@ -6,7 +6,7 @@ Every other engine must return the integers that this one returns.
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import assert_never, final
 
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
@@ -15,12 +15,15 @@ from sfumato.engine.cell import clamped, grid_number, key_index
 from sfumato.engine.evaluate import Cell, Row, cell, truth, widened_row
 from sfumato.plan import (
     Aggregate,
+    Binned,
     Bins,
     CentredKey,
+    CentredProduct,
     CentredSquare,
     CentredSum,
     CountRows,
     CountValues,
+    Crossed,
     Level,
     Plan,
     SumValues,
@@ -99,6 +102,8 @@ def _integers(  # noqa: PLR0911  one for each aggregate
     aggregate: Aggregate, rows: list[Row], schema: Schema
 ) -> Iterable[int]:
     """Return the aggregate's integers for the rows of one group."""
+    for other in getattr(aggregate, "among", ()):
+        rows = [row for row in rows if cell(row, schema, other) is not None]
     match aggregate:
         case CountRows():
             return [len(rows)]
@@ -113,16 +118,35 @@ def _integers(  # noqa: PLR0911  one for each aggregate
         case CentredKey(name, place):
             keys = [cell(row, schema, name) for row in rows]
             return [sum(1 if k == place else -1 for k in keys if k is not None)]
-        case CentredSquare(name, first, last, complete):
-            middle = aggregate.least + aggregate.most
-            grid = [_grid(row, schema, name) for row in rows]
-            terms = [
-                2 * aggregate.square(2 * q - (first + last)) - middle
-                for q in grid
-                if q is not None
-            ]
-            empty = grid.count(None) if complete else 0
-            return [sum(terms) - aggregate.reach * empty]
+        case CentredSquare(name):
+            return [_squares(aggregate, [_grid(row, schema, name) for row in rows])]
+        case CentredProduct(one, two):
+            pairs = [[_grid(row, schema, s.column) for s in (one, two)] for row in rows]
+            return [_products(aggregate, pairs)]
+        case Bins() | Crossed() | Level():
+            return _counts(aggregate, rows, schema)
+        case _:
+            assert_never(aggregate)
+
+
+def _squares(aggregate: CentredSquare, grid: list[int | None]) -> int:
+    middle, both = aggregate.least + aggregate.most, aggregate.first + aggregate.last
+    terms = [2 * aggregate.square(2 * q - both) - middle for q in grid if q is not None]
+    empty = grid.count(None) if aggregate.complete else 0
+    return sum(terms) - aggregate.reach * empty
+
+
+def _products(aggregate: CentredProduct, pairs: list[list[int | None]]) -> int:
+    return sum(
+        2 * aggregate.product(q, other) - aggregate.reach
+        for q, other in pairs
+        if q is not None and other is not None
+    )
+
+
+def _counts(aggregate: Binned, rows: list[Row], schema: Schema) -> list[int]:
+    """Return the rows in each place."""
+    match aggregate:
         case Level(name, first, _, bits):
             grid = [_grid(row, schema, name) for row in rows]
             runs = [(q - first) >> bits for q in grid if q is not None]
@@ -130,6 +154,13 @@ def _integers(  # noqa: PLR0911  one for each aggregate
         case Bins(name, edges, count):
             places = [_bin(row, schema, name, edges) for row in rows]
             return [places.count(i) for i in range(count)]
+        case Crossed(first, second):
+            both = [
+                tuple(_bin(row, schema, b.column, b.edges) for b in (first, second))
+                for row in rows
+            ]
+            places = product(range(first.count), range(second.count))
+            return [both.count(place) for place in places]
         case _:
             assert_never(aggregate)
 

@@ -12,14 +12,15 @@ The statement reads the table once and adds up the relation of `scan`::
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import chain
 from typing import final
 
 from sfumato.engine.dialect import Dialect
 from sfumato.engine.groups import Groups
 from sfumato.engine.physical import Layout
-from sfumato.engine.scan import Scan
+from sfumato.engine.scan import Scan, axes_of
 from sfumato.engine.totals import Totals
-from sfumato.plan import Level, Plan
+from sfumato.plan import Binned, Level, Plan
 
 __all__ = ["Statement"]
 
@@ -38,103 +39,127 @@ class Statement:
         """Render; pure, no connection is needed."""
         self._plan, self._dialect = plan, dialect
         self._scan = Scan(plan, layout, dialect)
-        self._bins, self._sums = self._scan.bins, self._scan.sums
+        self._axes, self._sets = self._scan.axes, self._scan.sets
+        self._sums, self._products = self._scan.sums, self._scan.products
         self._squares, self._counted = self._scan.squares, self._scan.counted
         self.sql = self._render()
 
     def read(self, rows: list[tuple[object, ...]]) -> Totals:
         """Add the statement's rows up per group cell, in exact integers."""
         totals = self._zero()
-        keys, bins = len(self._plan.query.keys), len(self._bins)
+        keys, axes = len(self._plan.query.keys), len(self._axes)
         groups = Groups(self._plan, self._scan.terms)
+        first = next(iter(self._sets), ())
         for row in rows:
             group = groups.place(row[:keys])
             if group is None:
                 continue
             marks = len(self._marks)
-            chosen = self._chosen(row[keys + bins : keys + bins + marks])
-            numbers = [int(str(cell)) for cell in row[keys + bins + marks :]]
-            if bins:
-                self._add_bin(totals, group, chosen, row[keys + chosen], numbers[0])
-            if chosen == 0:
+            chosen = self._chosen(row[keys + axes : keys + axes + marks])
+            numbers = [int(str(cell)) for cell in row[keys + axes + marks :]]
+            for held in self._sets.get(chosen, ()):
+                self._add_bin(totals, group, held, row[keys : keys + axes], numbers[0])
+            if chosen == first:
                 self._add_sums(totals, group, numbers)
         return totals
 
     def _zero(self) -> Totals:
         groups = len(self._plan.groups)
         totals = Totals(groups)
-        for column in [s.column for s in self._sums] + self._counted:
-            totals.values[column] = [0] * groups
+        for slot in [s.slot for s in self._sums] + self._counted:
+            totals.values[slot] = [0] * groups
         for one in self._sums:
-            totals.sums[one.column] = [0] * groups
-            if one.column in self._squares:
-                totals.squares[one.column] = [0] * groups
-        for bins in self._bins:
-            totals.bins[bins] = [0] * (groups * bins.count)
+            totals.sums[one.slot] = [0] * groups
+            if one.slot in self._squares:
+                totals.squares[one.slot] = [0] * groups
+        for pair in self._products:
+            totals.products[pair] = ([0] * groups, [0] * groups)
+        for held in chain.from_iterable(self._sets.values()):
+            totals.bins[held] = [0] * (groups * held.count)
         return totals
 
     @property
     def _marks(self) -> list[range]:
-        """The histograms that each output of GROUPING tells apart."""
-        bins = len(self._bins)
-        if bins <= 1:
+        """The axes that each output of GROUPING tells apart."""
+        axes = len(self._axes)
+        if len(self._sets) <= 1:
             return []
-        return [range(i, min(i + _MARKED, bins)) for i in range(0, bins, _MARKED)]
+        return [range(i, min(i + _MARKED, axes)) for i in range(0, axes, _MARKED)]
 
-    def _chosen(self, marks: Sequence[object]) -> int:
-        """Return which histogram a row belongs to: the one whose bit is not set."""
+    def _chosen(self, marks: Sequence[object]) -> tuple[int, ...]:
+        """Return the axes that a row is counted by: those whose bits are not set."""
+        if not marks:
+            return next(iter(self._sets), ())
+        axes: list[int] = []
         for places, cell in zip(self._marks, marks, strict=True):
-            mark = int(str(cell))
-            for bit, place in enumerate(reversed(places)):
-                if not mark >> bit & 1:
-                    return place
-        return 0
+            mark, last = int(str(cell)), len(places) - 1
+            axes += [
+                place for i, place in enumerate(places) if not mark >> last - i & 1
+            ]
+        return tuple(axes)
 
     def _add_bin(
-        self, totals: Totals, group: int, chosen: int, cell: object, rows: int
+        self,
+        totals: Totals,
+        group: int,
+        held: Binned,
+        cells: Sequence[object],
+        rows: int,
     ) -> None:
-        bins = self._bins[chosen]
-        plain = isinstance(bins, Level) or bins.edges
-        place = cell if plain else self._scan.terms.place(bins.column, cell)
-        if isinstance(place, int) and 0 <= place < bins.count:
-            totals.bins[bins][group * bins.count + place] += rows
+        place = 0
+        for axis in axes_of(held):
+            cell = cells[self._axes.index(axis)]
+            plain = isinstance(axis, Level) or axis.edges
+            inner = cell if plain else self._scan.terms.place(axis.column, cell)
+            if not (isinstance(inner, int) and 0 <= inner < axis.count):
+                return
+            place = place * axis.count + inner
+        totals.bins[held][group * held.count + place] += rows
 
     def _add_sums(self, totals: Totals, group: int, numbers: list[int]) -> None:
         rest = iter(numbers)
         totals.rows[group] += next(rest)
         for one in self._sums:
-            totals.values[one.column][group] += next(rest)
-            totals.sums[one.column][group] += next(rest)
-            if one.column in self._squares:
-                totals.squares[one.column][group] += next(rest)
-        for column in self._counted:
-            totals.values[column][group] += next(rest)
+            totals.values[one.slot][group] += next(rest)
+            totals.sums[one.slot][group] += next(rest)
+            if one.slot in self._squares:
+                totals.squares[one.slot][group] += next(rest)
+        for pair in self._products:
+            for sums in totals.products[pair]:
+                sums[group] += next(rest)
+        for slot in self._counted:
+            totals.values[slot][group] += next(rest)
 
     def _render(self) -> str:
         keys = self._scan.keys
-        bins = [f"b{i}" for i, _ in enumerate(self._bins)]
+        bins = [f"b{i}" for i, _ in enumerate(self._axes)]
         count, total = self._dialect.count_text, self._dialect.total
         outputs = keys + bins
         outputs += [self._dialect.marks([bins[i] for i in p]) for p in self._marks]
         outputs.append(count.format(x="*"))
         for i, one in enumerate(self._sums):
             outputs += [count.format(x=f"q{i}"), total(f"q{i}", one.last - one.first)]
-            if one.column in self._squares:
-                spread = self._squares[one.column]
+            if one.slot in self._squares:
+                spread = self._squares[one.slot]
                 outputs.append(total(self._scan.square(spread, f"q{i}"), spread.most))
+        for pair in self._products:
+            product = self._scan.product(pair)
+            outputs += [count.format(x=product), total(product, pair.reach)]
         outputs += [count.format(x=f"v{i}") for i, _ in enumerate(self._counted)]
+        sets = [[bins[i] for i in axes] for axes in self._sets]
         return (
             f"SELECT {', '.join(outputs)} FROM ({self._scan.relation()}) AS steps"
-            f"{_group_by(keys, bins)}"
+            f"{_group_by(keys, sets)}"
         )
 
 
-def _group_by(keys: list[str], bins: list[str]) -> str:
-    """Return the grouping: one set per histogram, or all in one when there is none.
+def _group_by(keys: list[str], sets: list[list[str]]) -> str:
+    """Return the grouping: one set per histogram or table, or one when there is none.
 
     The sums per group follow from the first set, so no set without bins is needed.
     """
-    if len(bins) > 1:
-        sets = ", ".join(f"({', '.join([*keys, b])})" for b in bins)
-        return f" GROUP BY GROUPING SETS ({sets})"
-    return f" GROUP BY {', '.join(keys + bins)}" if keys or bins else ""
+    if len(sets) > 1:
+        texts = ", ".join(f"({', '.join(keys + bins)})" for bins in sets)
+        return f" GROUP BY GROUPING SETS ({texts})"
+    columns = keys + (sets[0] if sets else [])
+    return f" GROUP BY {', '.join(columns)}" if columns else ""

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TypeGuard, final
+from typing import TypeAlias, TypeGuard, final
 
 from sfumato.declare.schema import Boolean, Integer, Real
 from sfumato.engine.dialect import Dialect
@@ -26,27 +26,40 @@ from sfumato.engine.physical import Layout
 from sfumato.engine.source import Source
 from sfumato.plan import (
     Aggregate,
+    Binned,
     Bins,
     CentredKey,
+    CentredProduct,
     CentredSquare,
     CentredSum,
     CountValues,
+    Crossed,
     Level,
     Plan,
+    Scale,
     SumValues,
 )
 
-__all__ = ["Grid", "Scan"]
+__all__ = ["Grid", "Scan", "Slot", "axes_of"]
+
+
+Slot: TypeAlias = "tuple[str, tuple[str, ...]]"
+"""A column, and the other columns that must have a value in a row that counts."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """A column to be counted and summed on its grid."""
+    """A column to be counted and summed on its grid, in rows that have a slot's cells."""
 
-    column: str
+    slot: Slot
     first: int
     last: int
+
+    @property
+    def column(self) -> str:
+        """The column."""
+        return self.slot[0]
 
 
 @final
@@ -55,10 +68,12 @@ class Scan:
 
     Attributes:
         keys: Names of the columns that hold raw keys, in the order of the question.
-        bins: What the columns ``b0``, ``b1``, … count rows by.
+        axes: What the columns ``b0``, ``b1``, … count rows by.
+        sets: Which of them count together, and the aggregates that they count.
         sums: What the columns ``q0``, ``q1``, … hold: ``q - first``, null if missing.
-        squares: For each column whose spread is asked, what is squared.
-        counted: The columns of which ``v0``, ``v1``, … tell whether there is a value.
+        squares: For each slot whose spread is asked, what is squared.
+        products: What is multiplied.
+        counted: The slots of which ``v0``, ``v1``, … tell whether there are values.
         terms: Cells as expressions.
     """
 
@@ -69,29 +84,65 @@ class Scan:
         self.terms = self._source.terms
         aggregates = [part.aggregate for part in plan.parts]
         self.keys = [f"k{i}" for i, _ in enumerate(plan.query.keys)]
-        self.bins = list(dict.fromkeys(_binned(aggregates)))
+        binned = list(dict.fromkeys(_binned(aggregates)))
+        self.axes = list(dict.fromkeys(a for held in binned for a in axes_of(held)))
+        self.sets: dict[tuple[int, ...], list[Binned]] = {}
+        for held in binned:
+            axes = tuple(sorted(self.axes.index(a) for a in axes_of(held)))
+            self.sets.setdefault(axes, []).append(held)
+        self.products = [a for a in aggregates if isinstance(a, CentredProduct)]
         self.sums = list(
-            dict.fromkeys(
-                Grid(a.column, a.first, a.last)
-                for a in aggregates
-                if isinstance(a, SumValues | CentredSum | CentredSquare)
-            )
+            dict.fromkeys(one for a in aggregates for one in self._grids(a))
         )
-        self.squares = {a.column: a for a in aggregates if isinstance(a, CentredSquare)}
-        summed = {s.column for s in self.sums}
-        self.counted = [
-            a.column
-            for a in aggregates
-            if isinstance(a, CountValues) and a.column not in summed
-        ]
+        self.squares = {
+            (a.column, a.among): a for a in aggregates if isinstance(a, CentredSquare)
+        }
+        summed = {s.slot for s in self.sums}
+        wanted = dict.fromkeys(slot for a in aggregates for slot in _slots(a))
+        self.counted = [slot for slot in wanted if slot not in summed]
+        columns = [name for s in self.sums for name in (s.column, *s.slot[1])]
+        self._numbers = list(dict.fromkeys(columns))
+
+    def _grids(self, one: Aggregate) -> Iterator[Grid]:
+        """Iterate over the grid numbers that an aggregate is made of."""
+        if isinstance(one, SumValues):
+            yield Grid((one.column, ()), one.first, one.last)
+        elif isinstance(one, CentredSum | CentredSquare):
+            yield Grid((one.column, one.among), one.first, one.last)
+        elif isinstance(one, CentredProduct):
+            yield self._factor(one.one, one.two, one.among)
+            yield self._factor(one.two, one.one, one.among)
+
+    def _factor(self, scale: Scale, other: Scale, among: tuple[str, ...]) -> Grid:
+        """Return where a factor of a product is summed: in rows with the other's cell.
+
+        A column that is declared complete asks for no cell.
+        """
+        declared = self._plan.schema[other.column]
+        free = isinstance(declared, Real | Integer) and declared.complete
+        others = among if free else tuple(sorted({*among, other.column}))
+        return Grid((scale.column, others), scale.first, scale.last)
 
     def relation(self) -> str:
         """Return the SELECT: doubles turned into grid numbers and places of bins."""
         outputs = list(self.keys)
-        outputs += [self._bin(i) + f" AS b{i}" for i, _ in enumerate(self.bins)]
-        outputs += [self._grid(i) + f" AS q{i}" for i, _ in enumerate(self.sums)]
+        outputs += [self._bin(i) + f" AS b{i}" for i, _ in enumerate(self.axes)]
+        outputs += [self._grid(s) + f" AS q{i}" for i, s in enumerate(self.sums)]
         outputs += [f"v{i}" for i, _ in enumerate(self.counted)]
         return f"SELECT {', '.join(outputs) or '1 AS one'} FROM ({self._cells()}) AS cells"  # fmt: skip
+
+    def product(self, one: CentredProduct) -> str:
+        """Return the moved and cut product of two distances from the middle.
+
+        Each is below 2^30 in size, so the moved product lies in [0, 2^61).
+        """
+        dialect, factors = self._dialect, []
+        for scale, other in ((one.one, one.two), (one.two, one.one)):
+            q = f"q{self.sums.index(self._factor(scale, other, one.among))}"
+            kept = dialect.shifted.format(x=q, bits=scale.trim) if scale.trim else q
+            factors.append(f"({kept} + {kept} - {dialect.integer(scale.span)})")
+        moved = f"({' * '.join(factors)} + {dialect.integer(one.most)})"
+        return dialect.shifted.format(x=moved, bits=one.shift) if one.shift else moved
 
     def square(self, one: CentredSquare, q: str) -> str:
         """Return the squared distance of ``q - first`` from the middle.
@@ -111,13 +162,9 @@ class Scan:
         """Return the layer that reads the table: filters, raw keys, numbers."""
         terms, plan = self.terms, self._plan
         outputs = [f"{self._key(n)} AS k{i}" for i, n in enumerate(plan.query.keys)]
-        outputs += [self._bin_cell(b) + f" AS h{i}" for i, b in enumerate(self.bins)]
-        outputs += [
-            self._clamped(s.column) + f" AS x{i}" for i, s in enumerate(self.sums)
-        ]
-        outputs += [
-            self._value(name) + f" AS v{i}" for i, name in enumerate(self.counted)
-        ]
+        outputs += [self._bin_cell(b) + f" AS h{i}" for i, b in enumerate(self.axes)]
+        outputs += [self._clamped(n) + f" AS x{i}" for i, n in enumerate(self._numbers)]
+        outputs += [self._value(s) + f" AS v{i}" for i, s in enumerate(self.counted)]
         tests = [f"({terms.has_key(name)})" for name in plan.query.keys]
         tests = tests if plan.query.other is None else []
         if self._source.condition is not None:
@@ -141,21 +188,30 @@ class Scan:
             return self._dialect.truth_to_double.format(x=self.terms.truth(column))
         return self.terms.clamped(column)
 
-    def _grid(self, place: int) -> str:
-        """Return ``q - first``, an integer in [0, width]."""
-        one = self.sums[place]
-        return self._number(one.column, one.first, f"x{place}")
+    def _grid(self, one: Grid) -> str:
+        """Return ``q - first``, an integer in [0, width]; null without the slot's cells."""
+        cells = [f"x{self._numbers.index(name)}" for name in (one.column, *one.slot[1])]
+        grid = self._number(one.column, one.first, cells[0])
+        tests = " AND ".join(f"{cell} IS NOT NULL" for cell in cells[1:])
+        return f"CASE WHEN {tests} THEN {grid} END" if tests else grid
 
     def _number(self, name: str, first: int, f: str) -> str:
         """Return the grid number of a clamped double, counted from `first`."""
         q = self.terms.steps(name, f)
         return f"{q} - {self._dialect.integer(first)}" if first else q
 
-    def _value(self, name: str) -> str:
-        """Return something that is null exactly when the cell is missing."""
-        if isinstance(self._plan.schema[name], Real | Integer):
+    def _value(self, slot: Slot) -> str:
+        """Return something that is null exactly when a cell of the slot is missing."""
+        name, among = slot
+        if not among and isinstance(self._plan.schema[name], Real | Integer):
             return self.terms.number(name)
-        return f"CASE WHEN {self.terms.has_key(name)} THEN 1 END"
+        tests = [self._has_value(n) for n in (name, *among)]
+        return f"CASE WHEN {' AND '.join(tests)} THEN 1 END"
+
+    def _has_value(self, name: str) -> str:
+        if isinstance(self._plan.schema[name], Real | Integer):
+            return f"{self.terms.number(name)} IS NOT NULL"
+        return self.terms.has_key(name)
 
     def _bin_cell(self, bins: Bins | Level) -> str:
         terms, name = self.terms, bins.column
@@ -168,7 +224,7 @@ class Scan:
 
     def _bin(self, place: int) -> str:
         """Return the place of a clamped number among the bins; -1 outside the edges."""
-        bins, cell = self.bins[place], f"h{place}"
+        bins, cell = self.axes[place], f"h{place}"
         if isinstance(bins, Level):
             q = f"({self._number(bins.column, bins.first, cell)})"
             shifted = self._dialect.shifted.format(x=q, bits=bins.bits)
@@ -197,12 +253,25 @@ class Scan:
         return f"CASE WHEN {cell} < {edge} THEN {left} ELSE {right} END"
 
 
-def _binned(aggregates: list[Aggregate]) -> Iterator[Bins | Level]:
-    """Iterate over what the rows are counted by."""
+def axes_of(held: Binned) -> tuple[Bins | Level, ...]:
+    """Return what the rows are counted by together."""
+    return (held.first, held.second) if isinstance(held, Crossed) else (held,)
+
+
+def _slots(one: Aggregate) -> Iterator[Slot]:
+    """Iterate over the cells whose values an aggregate counts."""
+    if isinstance(one, CountValues):
+        yield one.column, one.among
+    if isinstance(one, CentredSquare) and one.complete and one.among:
+        yield one.among[0], one.among[1:]
+
+
+def _binned(aggregates: list[Aggregate]) -> Iterator[Binned]:
+    """Iterate over the counts by place."""
     for one in aggregates:
         if isinstance(one, CentredKey):
             yield Bins(one.column, (), one.count)
-        elif isinstance(one, Bins) or _is_finest(one, aggregates):
+        elif isinstance(one, Bins | Crossed) or _is_finest(one, aggregates):
             yield one
 
 

@@ -6,14 +6,18 @@ from dataclasses import dataclass, field
 from typing import assert_never, final
 
 from sfumato.engine import Exact
+from sfumato.engine.scan import Slot
 from sfumato.plan import (
     Aggregate,
+    Binned,
     Bins,
     CentredKey,
+    CentredProduct,
     CentredSquare,
     CentredSum,
     CountRows,
     CountValues,
+    Crossed,
     Level,
     Plan,
     SumValues,
@@ -30,19 +34,25 @@ class Totals:
     Attributes:
         groups: Number of group cells.
         rows: Rows per group.
-        values: For each column, rows per group whose cell is not missing.
-        sums: For each number column, the sum per group of ``q - first`` over them.
-        squares: For each column whose spread is asked, the sum per group of
+        values: For each slot, rows per group whose cells are not missing.
+        sums: For each slot of a number column, the sum per group of ``q - first``.
+        squares: For each slot whose spread is asked, the sum per group of
             ``CentredSquare.square`` of the distance from the middle.
-        bins: For each histogram, each column with a share, and the finest level of each tree, rows per group and bin, bins innermost.
+        products: For each pair, the rows per group that have both cells, and the sum of
+            ``CentredProduct.product`` over them.
+        bins: For each histogram, each table, each column with a share, and the finest
+            level of each tree, rows per group and bin, bins innermost.
     """
 
     groups: int
     rows: list[int] = field(init=False)
-    values: dict[str, list[int]] = field(default_factory=dict)
-    sums: dict[str, list[int]] = field(default_factory=dict)
-    squares: dict[str, list[int]] = field(default_factory=dict)
-    bins: dict[Bins | Level, list[int]] = field(default_factory=dict)
+    values: dict[Slot, list[int]] = field(default_factory=dict)
+    sums: dict[Slot, list[int]] = field(default_factory=dict)
+    squares: dict[Slot, list[int]] = field(default_factory=dict)
+    products: dict[CentredProduct, tuple[list[int], list[int]]] = field(
+        default_factory=dict
+    )
+    bins: dict[Binned, list[int]] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         """Start from zero: a group without rows has a place like any other."""
@@ -56,36 +66,48 @@ class Totals:
         match aggregate:
             case CountRows():
                 return self.rows
-            case CountValues(name):
-                return self.values[name]
+            case CountValues(name, among):
+                return self.values[name, among]
             case SumValues(name, first, _, fill):
                 return [
                     total + first * values + fill * (rows - values)
                     for rows, values, total in zip(
-                        self.rows, self.values[name], self.sums[name], strict=True
+                        self.rows,
+                        self.values[name, ()],
+                        self.sums[name, ()],
+                        strict=True,
                     )
                 ]
-            case CentredSum(name):
+            case CentredSum(name, among=among):
                 return [
                     2 * total - aggregate.width * values
                     for values, total in zip(
-                        self.values[name], self.sums[name], strict=True
+                        self.values[name, among], self.sums[name, among], strict=True
                     )
                 ]
             case CentredKey(name, place, keys):
                 counts = self.bins[Bins(name, (), keys)]
                 each = (counts[i : i + keys] for i in range(0, len(counts), keys))
                 return [2 * rows[place] - sum(rows) for rows in each]
-            case CentredSquare(name):
+            case CentredSquare(name, among=among):
                 middle = aggregate.least + aggregate.most
                 missing = aggregate.reach if aggregate.complete else 0
+                every = self.values[among[0], among[1:]] if among else self.rows
                 return [
                     2 * total - middle * values - missing * (rows - values)
                     for rows, values, total in zip(
-                        self.rows, self.values[name], self.squares[name], strict=True
+                        every,
+                        self.values[name, among],
+                        self.squares[name, among],
+                        strict=True,
                     )
                 ]
-            case Bins():
+            case CentredProduct():
+                return [
+                    2 * total - aggregate.reach * pairs
+                    for pairs, total in zip(*self.products[aggregate], strict=True)
+                ]
+            case Bins() | Crossed():
                 return self.bins[aggregate]
             case Level():
                 return self._runs(aggregate)

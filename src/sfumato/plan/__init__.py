@@ -2,19 +2,24 @@
 
 from sfumato.plan.aggregate import (
     Aggregate,
+    Binned,
     Bins,
     CentredKey,
+    CentredProduct,
     CentredSquare,
     CentredSum,
     CountRows,
     CountValues,
+    Crossed,
     Level,
+    Scale,
     SumValues,
 )
-from sfumato.plan.expect import Expected, expected_errors
+from sfumato.plan.expect import Expected, expected_errors, linear
 from sfumato.plan.lower import make_plan
 from sfumato.plan.record import (
     ByCount,
+    ByQuotient,
     ByRank,
     ByRatio,
     BySquares,
@@ -30,16 +35,20 @@ from sfumato.plan.term import Term, bound, sensitivity, squared_sensitivity, ter
 
 __all__ = [
     "Aggregate",
+    "Binned",
     "Bins",
     "ByCount",
+    "ByQuotient",
     "ByRank",
     "ByRatio",
     "BySquares",
     "CentredKey",
+    "CentredProduct",
     "CentredSquare",
     "CentredSum",
     "CountRows",
     "CountValues",
+    "Crossed",
     "Direct",
     "Expected",
     "Group",
@@ -48,11 +57,13 @@ __all__ = [
     "Plan",
     "PublicSize",
     "Recipe",
+    "Scale",
     "Step",
     "SumValues",
     "Term",
     "bound",
     "expected_errors",
+    "linear",
     "make_plan",
     "sensitivity",
     "squared_sensitivity",

@@ -12,13 +12,17 @@ from sfumato.declare.schema import Boolean, Number
 
 __all__ = [
     "Aggregate",
+    "Binned",
     "Bins",
     "CentredKey",
+    "CentredProduct",
     "CentredSquare",
     "CentredSum",
     "CountRows",
     "CountValues",
+    "Crossed",
     "Level",
+    "Scale",
     "SumValues",
     "grid",
     "tree",
@@ -37,9 +41,10 @@ class CountRows:
 @final
 @dataclass(frozen=True, slots=True)
 class CountValues:
-    """Rows, per group, whose cell in `column` is not missing."""
+    """Rows, per group, whose cell in `column` is not missing, nor those in `among`."""
 
     column: str
+    among: tuple[str, ...] = ()
 
 
 @final
@@ -62,13 +67,15 @@ class SumValues:
 class CentredSum:
     """Sum of ``2q - (first + last)``: distance from the middle, in half steps.
 
-    Missing adds 0. Each term lies within ±width, so adding or removing a row moves
-    the sum by at most half of what it moves a plain sum over [0, width].
+    Missing adds 0, as does a row with a missing cell in `among`. Each term lies within
+    ±width, so adding or removing a row moves the sum by at most half of what it moves a
+    plain sum over [0, width].
     """
 
     column: str
     first: int
     last: int
+    among: tuple[str, ...] = ()
 
     @property
     def width(self) -> int:
@@ -98,13 +105,15 @@ class CentredSquare:
     ``e = (|2q - (first + last)| >> trim)² >> shift``: whole numbers below 2^30, from
     products below 2^62, so that every engine computes them in 64 bits. `>>` floors.
     Each term lies within ±reach. Missing adds 0; in a column declared complete it
-    counts as the middle of the bounds, as it does in `CentredSum`: it adds -reach.
+    counts as the middle of the bounds, as it does in `CentredSum`: it adds -reach. A row
+    with a missing cell in `among` adds 0.
     """
 
     column: str
     first: int
     last: int
     complete: bool = False
+    among: tuple[str, ...] = ()
 
     @property
     def width(self) -> int:
@@ -148,6 +157,75 @@ class CentredSquare:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Scale:
+    """How far values of a column lie from the middle, in few bits.
+
+    A value with grid number q has the distance ``2(q' - first') - span`` with
+    ``q' - first' = (q - first) >> trim``: between -span and span, below 2^30.
+    """
+
+    column: str
+    first: int
+    last: int
+
+    @property
+    def trim(self) -> int:
+        """Bits dropped from a grid number: 0 below 2^30 steps."""
+        return max(0, (self.last - self.first).bit_length() - 30)
+
+    @property
+    def span(self) -> int:
+        """The largest distance."""
+        return self.last - self.first >> self.trim
+
+    def distance(self, q: int) -> int:
+        """Return the distance of a grid number."""
+        return 2 * (q - self.first >> self.trim) - self.span
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CentredProduct:
+    """Sum of ``2e - reach``, where e is the product of two distances, moved and cut.
+
+    ``e = (d·d' + most) >> shift`` with ``most = span·span'``: whole numbers from 0 to
+    `reach` below 2^30, from products below 2^61, so that every engine computes them in
+    64 bits and shifts nothing below 0. Each term lies within ±reach. A row with a
+    missing cell in either column, or in `among`, adds 0.
+    """
+
+    one: Scale
+    two: Scale
+    among: tuple[str, ...] = ()
+
+    @property
+    def column(self) -> str:
+        """Both columns, for people."""
+        return f"{self.one.column} × {self.two.column}"
+
+    @property
+    def most(self) -> int:
+        """The largest size of a product of distances."""
+        return self.one.span * self.two.span
+
+    @property
+    def shift(self) -> int:
+        """Bits dropped from a product that was moved above 0."""
+        return max(0, (2 * self.most).bit_length() - 30)
+
+    @property
+    def reach(self) -> int:
+        """The largest e, which is also the largest size of a term."""
+        return 2 * self.most >> self.shift
+
+    def product(self, q: int, other: int) -> int:
+        """Return e for the grid numbers of a row."""
+        product = self.one.distance(q) * self.two.distance(other)
+        return product + self.most >> self.shift
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Bins:
     """Rows per bin ``[e0, e1), …, [e(k-1), ek]`` of clamped cells, or per category.
 
@@ -157,6 +235,28 @@ class Bins:
     column: str
     edges: tuple[float, ...]
     count: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Crossed:
+    """Rows per pair of bins of two columns, those of the second innermost.
+
+    A row counts in a pair when it has a bin in both columns.
+    """
+
+    first: Bins
+    second: Bins
+
+    @property
+    def column(self) -> str:
+        """Both columns, for people."""
+        return f"{self.first.column} × {self.second.column}"
+
+    @property
+    def count(self) -> int:
+        """Number of pairs."""
+        return self.first.count * self.second.count
 
 
 @final
@@ -199,9 +299,13 @@ Aggregate: TypeAlias = (
     | CentredSum
     | CentredKey
     | CentredSquare
+    | CentredProduct
     | Bins
+    | Crossed
     | Level
 )
+Binned: TypeAlias = Bins | Crossed | Level
+"""Counts of rows by place: a row lies in one of several places of a group, or none."""
 
 
 def grid(column: Number | Boolean) -> tuple[int, int]:

@@ -6,12 +6,14 @@ from typing import assert_never
 
 from sfumato.declare.query import (
     Count,
+    Crosstab,
     Histogram,
     Mean,
     Median,
     Proportion,
     Quantile,
     Query,
+    Ratio,
     Statistic,
     Std,
     Sum,
@@ -63,12 +65,11 @@ def _check_statistic(statistic: Statistic, schema: Schema) -> None:
         case Count(column):
             _ = column is None or schema[column]
         case Sum(column) | Mean(column) | Variance(column) | Std(column):
-            if not isinstance(schema[column], Real | Integer | Boolean):
-                raise DeclarationError(
-                    N_("column {name} is a category; it has no sum or mean"),
-                    hint=N_("ask for histogram({name}) or group by it"),
-                    name=repr(column),
-                )
+            _check_number(column, schema[column])
+        case Ratio(column, other):
+            _check_number(column, schema[column])
+            _check_number(other, schema[other])
+            _check_denominator(other, schema[other])
         case Quantile(column) | Median(column):
             if not isinstance(schema[column], Real | Integer):
                 raise DeclarationError(
@@ -80,8 +81,44 @@ def _check_statistic(statistic: Statistic, schema: Schema) -> None:
             _check_share(column, schema[column], key)
         case Histogram(column, edges):
             _check_histogram(column, edges, schema[column])
+        case Crosstab(column, other, edges, other_edges):
+            _check_histogram(column, edges, schema[column])
+            _check_histogram(other, other_edges, schema[other])
+            _check_apart(column, other)
         case _:
             assert_never(statistic)
+
+
+def _check_number(name: str, column: Column) -> None:
+    if not isinstance(column, Real | Integer | Boolean):
+        raise DeclarationError(
+            N_("column {name} is a category; it has no sum or mean"),
+            hint=N_("ask for histogram({name}) or group by it"),
+            name=repr(name),
+        )
+
+
+def _check_apart(*names: str) -> None:
+    if len(set(names)) < len(names):
+        raise DeclarationError(
+            N_("a statistic of several columns names one of them twice: {names}"),
+            hint=N_("name each column once"),
+            names=", ".join(names),
+        )
+
+
+def _check_denominator(name: str, column: Column) -> None:
+    lower, upper = getattr(column, "lower", 0.0), getattr(column, "upper", 1.0)
+    if lower < 0 < upper:
+        raise DeclarationError(
+            N_("the sum of {name} can have either sign, so nothing is divided by it"),
+            hint=N_(
+                "declare bounds of {name} on one side of zero, such as 0 and {upper:g}, "
+                "or ask for both sums"
+            ),
+            name=repr(name),
+            upper=upper,
+        )
 
 
 def _check_share(name: str, column: Column, key: object) -> None:

@@ -9,9 +9,17 @@ from typing import assert_never, final
 
 from sfumato.account import Coordinate, Gaussian
 from sfumato.account.joint import pair_error, pair_mean
-from sfumato.plan.aggregate import FAN, CentredKey, CentredSquare, CentredSum, Level
+from sfumato.plan.aggregate import (
+    FAN,
+    CentredKey,
+    CentredSquare,
+    CentredSum,
+    Level,
+    SumValues,
+)
 from sfumato.plan.record import (
     ByCount,
+    ByQuotient,
     ByRank,
     ByRatio,
     BySquares,
@@ -21,7 +29,7 @@ from sfumato.plan.record import (
     Recipe,
 )
 
-__all__ = ["Expected", "expected_errors", "two_laplace_error"]
+__all__ = ["Expected", "expected_errors", "linear", "two_laplace_error"]
 
 
 @final
@@ -68,13 +76,16 @@ def expected_errors(
             statistic.name,
             *_errors(plan, recipe, each, confidence),
             confidence,
-            each if isinstance(recipe, ByRatio | BySquares | ByRank) else None,
+            each if isinstance(recipe, _BY_ROWS) else None,
         )
         for statistic, recipe in plan.answers
     )
 
 
-def _errors(
+_BY_ROWS = ByRatio | BySquares | ByRank | ByQuotient
+
+
+def _errors(  # noqa: PLR0911  one for each recipe
     plan: Plan, recipe: Recipe, rows: float, confidence: float
 ) -> tuple[float, float]:
     """Return the mean absolute error and its quantile, in the figure's unit."""
@@ -91,6 +102,8 @@ def _errors(
             return _pair(plan, (total, count), factors, confidence)
         case ByRank():
             return _rank(plan, recipe, rows, confidence)
+        case ByQuotient():
+            return _quotient(plan, recipe, rows, confidence)
         case BySquares():
             return _spread(plan, recipe, rows, confidence)
         case ByCount(total, count):
@@ -133,8 +146,7 @@ def _spread(
 ) -> tuple[float, float]:
     """Return the errors of a variance or its root, linearised.
 
-    The mean E1 is taken to lie width/√3 half steps from the middle; the terms are added
-    as if independent, the largest of them against the sum of the others.
+    The mean E1 is taken to lie width/√3 half steps from the middle.
     """
     half, width = _half_step(plan, recipe.total)
     unit = half**2 / rows
@@ -148,11 +160,58 @@ def _spread(
     if recipe.root:
         deviation = width * half / sqrt(3)
         terms = {part: t / (2 * deviation) for part, t in terms.items()}
+    return _together(plan, terms, confidence)
+
+
+def _quotient(
+    plan: Plan, recipe: ByQuotient, rows: float, confidence: float
+) -> tuple[float, float]:
+    """Return the errors of a ratio, linearised where both means are in the middle.
+
+    With the sums A and B, the error of A/B is (δA - A/B·δB)/B.
+    """
+    above, below = (linear(plan, s) for s in (recipe.numerator, recipe.denominator))
+    a, b = (_middle(plan, s) for s in (recipe.numerator, recipe.denominator))
+    terms = {
+        part: abs(above.get(part, 0.0) - a / b * below.get(part, 0.0)) / abs(b * rows)
+        for part in {**above, **below}
+    }
+    return _together(plan, terms, confidence)
+
+
+def linear(plan: Plan, recipe: Direct | ByCount) -> dict[int, float]:
+    """Return what one unit of each part adds to a sum, in the column's unit."""
+    if isinstance(recipe, Direct):
+        return {recipe.part: recipe.step_size}
+    half, _ = _half_step(plan, recipe.total)
+    found = {recipe.total: half}
+    if recipe.count is not None:
+        centred = _centred(plan, recipe.total)
+        found[recipe.count] = (centred.first + centred.last) * half
+    return found
+
+
+def _middle(plan: Plan, recipe: Direct | ByCount) -> float:
+    """Return the middle of a summed column's bounds."""
+    part = recipe.part if isinstance(recipe, Direct) else recipe.total
+    aggregate = plan.parts[part].aggregate
+    assert isinstance(aggregate, SumValues | CentredSum)  # noqa: S101  lower.py pairs them so
+    step = float(getattr(plan.schema[aggregate.column], "step", 1.0))
+    return (aggregate.first + aggregate.last) / 2 * step
+
+
+def _together(
+    plan: Plan, terms: dict[int, float], confidence: float
+) -> tuple[float, float]:
+    """Return the errors of a sum of noise terms, each times a factor of at least 0.
+
+    They are added as if independent, the largest against the sum of the others.
+    """
     first, *rest = sorted(
         (sqrt(plan.noise_of(p).variance) * t for p, t in terms.items()), reverse=True
     )
     others = hypot(*rest)
-    if isinstance(plan.noise_of(recipe.total), Gaussian):
+    if isinstance(plan.noise_of(next(iter(terms))), Gaussian):
         sigma = hypot(first, others)
         return sigma * sqrt(2 / pi), sigma * NormalDist().inv_cdf((1 + confidence) / 2)
     a, b = first / sqrt(2), others / sqrt(2)

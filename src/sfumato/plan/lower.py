@@ -8,12 +8,14 @@ from sfumato.account import GDP, ZCDP, Epsilon, Loss
 from sfumato.amount import Amount
 from sfumato.declare.query import (
     Count,
+    Crosstab,
     Histogram,
     Mean,
     Median,
     Proportion,
     Quantile,
     Query,
+    Ratio,
     Statistic,
     Std,
     Sum,
@@ -32,13 +34,14 @@ from sfumato.declare.schema import (
 from sfumato.errors import DeclarationError
 from sfumato.plan.aggregate import (
     Aggregate,
+    Binned,
     Bins,
     CentredKey,
     CentredSquare,
     CentredSum,
     CountRows,
     CountValues,
-    Level,
+    Crossed,
     SumValues,
     grid,
     tree,
@@ -48,6 +51,7 @@ from sfumato.plan.check import check_query
 from sfumato.plan.grouping import Grouping
 from sfumato.plan.record import (
     ByCount,
+    ByQuotient,
     ByRank,
     ByRatio,
     BySquares,
@@ -95,7 +99,7 @@ def make_plan(
     recipes = tuple(needs.recipe(s) for s in query.statistics)
     size = grouping.size
     cells = tuple(
-        size * (a.count if isinstance(a, Bins | Level) else 1) for a in needs.aggregates
+        size * (a.count if isinstance(a, Binned) else 1) for a in needs.aggregates
     )
     scanned = [size * getattr(a, "count", 1) for a in needs.aggregates]
     if max(scanned, default=0) > _MOST_CELLS:
@@ -128,14 +132,10 @@ class _Needs:
             case Count(column):
                 place = self._count(column)
                 return PublicSize() if place is None else Direct(place)
-            case Sum(column) if column in self._centred or self._counts_all(column):
-                return ByCount(self._centred_sum(column), self._count(column))
             case Sum(column):
-                declared = self._number(column)
-                step = 1.0 if isinstance(declared, Boolean) else declared.step
-                first, last = grid(declared)
-                fill = (first + last) // 2 if self._is_complete(column) else 0
-                return Direct(self._place(SumValues(column, first, last, fill)), step)
+                return self._sum(column)
+            case Ratio(column, other):
+                return ByQuotient(self._sum(column), self._sum(other))
             case Mean(column):
                 return ByRatio(self._centred_sum(column), self._count(column))
             case Proportion(column, key):
@@ -146,10 +146,25 @@ class _Needs:
                 levels = tree(column, *grid(self._number(column)))
                 return ByRank(tuple(map(self._place, levels)), statistic.level)
             case Histogram(column, edges):
-                count = len(edges) - 1 if edges else len(_keys(self._schema, column))
-                return Direct(self._place(Bins(column, edges, count)))
+                return Direct(self._place(self._bins(column, edges)))
+            case Crosstab(column, other, edges, other_edges):
+                pair = self._bins(column, edges), self._bins(other, other_edges)
+                return Direct(self._place(Crossed(*pair)))
             case _:
                 assert_never(statistic)
+
+    def _sum(self, column: str) -> Direct | ByCount:
+        if column in self._centred or self._counts_all(column):
+            return ByCount(self._centred_sum(column), self._count(column))
+        declared = self._number(column)
+        step = 1.0 if isinstance(declared, Boolean) else declared.step
+        first, last = grid(declared)
+        fill = (first + last) // 2 if self._is_complete(column) else 0
+        return Direct(self._place(SumValues(column, first, last, fill)), step)
+
+    def _bins(self, column: str, edges: tuple[float, ...]) -> Bins:
+        count = len(edges) - 1 if edges else len(_keys(self._schema, column))
+        return Bins(column, edges, count)
 
     def _count(self, column: str | None) -> int | None:
         """Return the part that counts rows or values; none when that is public."""

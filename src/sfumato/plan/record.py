@@ -29,6 +29,7 @@ from sfumato.plan.grouping import Group, Grouping
 
 __all__ = [
     "ByCount",
+    "ByQuotient",
     "ByRank",
     "ByRatio",
     "BySquares",
@@ -128,11 +129,22 @@ class ByCount:
 
 @final
 @dataclass(frozen=True, slots=True)
+class ByQuotient:
+    """A sum over another; the second one has the sign of its column's bounds."""
+
+    numerator: Direct | ByCount
+    denominator: Direct | ByCount
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class PublicSize:
     """The figure is the declared, public number of rows: exact and free."""
 
 
-Recipe: TypeAlias = Direct | ByRatio | BySquares | ByRank | ByCount | PublicSize
+Recipe: TypeAlias = (
+    Direct | ByRatio | BySquares | ByRank | ByCount | ByQuotient | PublicSize
+)
 
 
 @final

@@ -18,10 +18,12 @@ from sfumato.plan.aggregate import (
     Aggregate,
     Bins,
     CentredKey,
+    CentredProduct,
     CentredSquare,
     CentredSum,
     CountRows,
     CountValues,
+    Crossed,
     Level,
     SumValues,
 )
@@ -64,16 +66,21 @@ def term(aggregate: Aggregate) -> Term:  # noqa: PLR0911  one for each
     match aggregate:
         case CountRows():
             return Term(0, 1)
-        case CountValues(column):
-            return Term(0, 1, (column,))
+        case CountValues(column, among):
+            return Term(0, 1, (column, *among))
         case Bins(column) | Level(column):
             return Term(0, 1, (column,), apart=True)
+        case Crossed(one, two):
+            return Term(0, 1, (one.column, two.column), apart=True)
         case CentredKey(column):
             return Term(-1, 1, (column,))
-        case CentredSum(column):
-            return Term(-aggregate.width, aggregate.width, (column,))
-        case CentredSquare(column, complete=complete):
-            needs = () if complete else (column,)
+        case CentredSum(column, among=among):
+            return Term(-aggregate.width, aggregate.width, (column, *among))
+        case CentredProduct(first, second, among):
+            needs = (first.column, second.column, *among)
+            return Term(-aggregate.reach, aggregate.reach, needs)
+        case CentredSquare(column, complete=complete, among=among):
+            needs = among if complete else (column, *among)
             return Term(-aggregate.reach, aggregate.reach, needs)
         case SumValues(column, first, last, fill):
             needs = () if fill else (column,)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from fractions import Fraction
+from itertools import chain
 from typing import assert_never
 
 from sfumato.declare.query import Query
 from sfumato.plan.aggregate import Aggregate, CentredSum, SumValues
 from sfumato.plan.record import (
     ByCount,
+    ByQuotient,
     ByRank,
     ByRatio,
     BySquares,
@@ -61,6 +63,10 @@ def _influence(  # noqa: PLR0911  one for each recipe
             return list(zip(levels, shares[: len(levels)], strict=True))
         case BySquares(total, squares, count, root):
             return _spread_influence((total, squares, count), aggregates, root=root)
+        case ByQuotient(numerator, denominator):
+            # each sum as if it were asked for by itself
+            sums = (_influence(s, aggregates) for s in (numerator, denominator))
+            return list(chain.from_iterable(sums))
         case ByCount(total, count):
             centred = aggregates[total]
             assert isinstance(centred, CentredSum)  # noqa: S101  lower.py pairs them so

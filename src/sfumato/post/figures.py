@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from sfumato.plan import (
     ByCount,
+    ByQuotient,
     ByRank,
     ByRatio,
     BySquares,
@@ -24,19 +25,22 @@ from sfumato.plan import (
 )
 from sfumato.post.tree import quantiles
 
-__all__ = ["Floats", "Spread", "centre", "points"]
+__all__ = ["Floats", "Quotient", "Spread", "centre", "limits", "points", "summed"]
 
 Floats: TypeAlias = "NDArray[np.float64]"
 
 
-def points(plan: Plan, recipe: Recipe, values: Sequence[Sequence[int]]) -> Floats:
+def points(  # noqa: PLR0911  one for each recipe
+    plan: Plan, recipe: Recipe, values: Sequence[Sequence[int]]
+) -> Floats:
     """Return one number per group (and bin) for a recipe.
 
     Formal guarantee: post-processing of the values; adds no privacy loss.
 
     Counts and sums are unbiased. A mean is clamped to its bounds; a count below one
     counts as one under it. A variance is clamped into [0, (range/2)²], where the
-    variance of values between the bounds lies, and a deviation into [0, range/2].
+    variance of values between the bounds lies, and a deviation into [0, range/2]. The
+    sum under a ratio counts as one grid step at least, with the sign of its bounds.
 
     Args:
         plan: The plan that was measured.
@@ -63,6 +67,9 @@ def points(plan: Plan, recipe: Recipe, values: Sequence[Sequence[int]]) -> Float
             held = None if squares is None else _floats(values[squares])
             rows = np.maximum(_rows(plan, count, values), 1.0)
             return Spread.of(plan, recipe)(_floats(values[total]), held, rows)
+        case ByQuotient(numerator, denominator):
+            above, below = (points(plan, r, values) for r in (numerator, denominator))
+            return Quotient.of(plan, denominator)(above, below)
         case ByCount(total, count):
             middle, half = centre(plan, total)
             return middle * _rows(plan, count, values) + half * _floats(values[total])
@@ -88,6 +95,37 @@ def limits(plan: Plan, total: int) -> tuple[float, float]:
     assert isinstance(aggregate, CentredSum)  # noqa: S101  lower.py pairs them so
     column = plan.schema[aggregate.column]
     return getattr(column, "lower", 0.0), getattr(column, "upper", 1.0)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Quotient:
+    """Two sums → their ratio; the same for one and for many.
+
+    Attributes:
+        sign: 1 where the column below has bounds of at least 0, -1 where of at most 0.
+        least: Its grid step: the smallest size of a sum that is not 0.
+    """
+
+    sign: float
+    least: float
+
+    @classmethod
+    def of(cls, plan: Plan, below: Direct | ByCount) -> Quotient:
+        """Return the rule for what stands below."""
+        column = plan.schema[summed(plan, below)]
+        sign = -1.0 if getattr(column, "lower", 0.0) < 0 else 1.0
+        return cls(sign, _step(plan, summed(plan, below)))
+
+    def __call__(self, above: Floats, below: Floats) -> Floats:
+        """Return the ratios."""
+        return above * self.sign / np.maximum(below * self.sign, self.least)
+
+
+def summed(plan: Plan, recipe: Direct | ByCount) -> str:
+    """Return the column that a sum is of."""
+    part = recipe.part if isinstance(recipe, Direct) else recipe.total
+    return str(getattr(plan.parts[part].aggregate, "column", ""))
 
 
 @final

@@ -15,17 +15,20 @@ import numpy as np
 from sfumato.plan import (
     Bins,
     ByCount,
+    ByQuotient,
     ByRank,
     ByRatio,
     BySquares,
     CountRows,
     CountValues,
+    Crossed,
     Direct,
     Plan,
     PublicSize,
     Recipe,
+    linear,
 )
-from sfumato.post.figures import Floats, Spread, centre, limits, points
+from sfumato.post.figures import Floats, Quotient, Spread, centre, limits, points
 from sfumato.post.noise import DRAWS, noise_draws, noise_error
 from sfumato.post.ranks import rank_intervals
 
@@ -35,7 +38,7 @@ _CHUNK = 256  # groups at a time: 16 MB of draws
 _FEWEST = 4  # draws beyond an end; fewer do not tell where it lies
 
 
-def intervals(
+def intervals(  # noqa: PLR0911  one for each recipe
     plan: Plan,
     recipe: Recipe,
     values: Sequence[Sequence[int]],
@@ -64,6 +67,8 @@ def intervals(
             return rank_intervals(plan, recipe, values, confidence)
         case BySquares():
             return _spread(plan, recipe, values, confidence)
+        case ByQuotient():
+            return _quotient(plan, recipe, values, confidence)
         case ByCount(total, count):
             middle, half = centre(plan, total)
             if count is None:
@@ -89,7 +94,7 @@ def _direct(
     estimate = points(plan, recipe, values)
     low, high = estimate - reach, estimate + reach
     aggregate = plan.parts[recipe.part].aggregate
-    if isinstance(aggregate, CountRows | CountValues | Bins):
+    if isinstance(aggregate, CountRows | CountValues | Bins | Crossed):
         most = float(plan.schema.unit.size or np.inf)
         return np.clip(low, 0.0, most), np.clip(high, 0.0, most)
     return low, high
@@ -125,6 +130,40 @@ def _spread(
         return _bootstrap(plan, pair, values, of_pair, (0, spread.largest), confidence)
     parts = (recipe.total, recipe.squares, recipe.count)
     return _bootstrap(plan, parts, values, spread, (0, spread.largest), confidence)
+
+
+def _quotient(
+    plan: Plan, recipe: ByQuotient, values: Sequence[Sequence[int]], confidence: float
+) -> tuple[Floats, Floats]:
+    """Return the middle outcomes of a ratio of two sums.
+
+    Where the sum below may be less than one grid step, the ratio may have any size up
+    to the sum above over that step.
+    """
+    rule = Quotient.of(plan, recipe.denominator)
+    pair = recipe.numerator, recipe.denominator
+    if _is_rare(confidence):
+        each = _half_of_failures(confidence)
+        ends = [intervals(plan, r, values, each) for r in pair]
+        corners = [rule(a, b) for a in ends[0] for b in ends[1]]
+        return np.min(corners, axis=0), np.max(corners, axis=0)
+    parts = tuple({p: None for r in pair for p in linear(plan, r)})
+    noise = dict(zip(parts, noise_draws(plan, parts), strict=True))
+    above, below = (points(plan, r, values) for r in pair)
+    up, down = (
+        np.sum([f * noise[p] for p, f in linear(plan, r).items()], axis=0) for r in pair
+    )
+    outside = floor((1 - confidence) / 2 * DRAWS)
+    low, high = np.empty(len(above)), np.empty(len(above))
+    for start in range(0, len(low), _CHUNK):
+        part = slice(start, start + _CHUNK)
+        sums, sizes = above[part, None] - up, below[part, None] - down
+        none = sizes * rule.sign < rule.least
+        outcomes = rule(sums, sizes)
+        far = np.abs(outcomes)
+        low[part] = _order(np.where(none, -far, outcomes), outside)
+        high[part] = _order(np.where(none, far, outcomes), DRAWS - 1 - outside)
+    return low, high
 
 
 def _bootstrap(

@@ -12,9 +12,10 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
-from sfumato.declare import query, schema
+from sfumato.declare import schema
 from sfumato.declare.unit import Rows
 from sfumato.errors import DeclarationError
+from sfumato.project.statistic import StatisticTable
 from sfumato.project.value import (
     Delta,
     Keys,
@@ -47,10 +48,6 @@ __all__ = [
     "Titles",
     "UnitTable",
 ]
-
-KINDS = ("count", "mean", "sum", "proportion", "variance", "std", "quantile", "median",
-         "histogram")  # fmt: skip
-_PARTS = (("edges", "histogram"), ("level", "quantile"), ("key", "proportion"))
 
 
 class DataTable(Strict):
@@ -272,71 +269,6 @@ ColumnTable: TypeAlias = Annotated[
     RealColumn | IntegerColumn | CategoryColumn | BooleanColumn,
     Field(discriminator="type"),
 ]
-
-
-class StatisticTable(Strict):
-    """One statistic: exactly one of its kinds."""
-
-    count: Literal[True] | str | None = Field(
-        default=None, description="true for rows, or a column: rows with a value in it"
-    )
-    mean: str | None = Field(default=None, description="A column")
-    sum: str | None = Field(default=None, description="A column")
-    proportion: str | None = Field(default=None, description="A column")
-    key: str | int | bool | None = Field(default=None, description="Of a proportion")
-    variance: str | None = Field(default=None, description="A column")
-    std: str | None = Field(default=None, description="A column")
-    median: str | None = Field(default=None, description="A column")
-    quantile: str | None = Field(default=None, description="A column")
-    level: Number | None = Field(default=None, description="Of a quantile: 0 to 1")
-    histogram: str | None = Field(default=None, description="A column")
-    edges: list[Number] | None = Field(
-        default=None, description="Increasing, public edges"
-    )
-    weight: Number = Field(default=1, description="Importance when epsilon is split")
-    target: Positive = Field(
-        default=None,
-        description="The error wished, in the figure's unit, for sfumato advise",
-    )
-    name: str | None = Field(
-        default=None, min_length=1, description="Name of the figure"
-    )
-
-    def declared(self) -> query.Statistic:
-        """Return the declaration."""
-        given = {"name": self.name, "weight": self.weight}
-        if self.proportion is not None:
-            return query.proportion(self.proportion, self.key, **given)
-        if self.quantile is not None:
-            return query.quantile(self.quantile, self.level or 0, **given)
-        if self.histogram is not None:
-            return query.histogram(self.histogram, self.edges, **given)
-        for ask in (query.mean, query.sum, query.variance, query.std, query.median):
-            column = getattr(self, ask.__name__)
-            if column is not None:
-                return ask(column, **given)
-        return query.count(self.count if isinstance(self.count, str) else None, **given)
-
-    @model_validator(mode="after")
-    def _fits(self) -> StatisticTable:
-        asked = [kind for kind in KINDS if getattr(self, kind) is not None]
-        if len(asked) != 1:
-            raise DeclarationError(
-                N_("each entry asks for exactly one statistic"),
-                hint=N_(
-                    'write {{ count = true }} or {{ mean = "Age" }}, one per entry'
-                ),
-            )
-        for part, kind in _PARTS:
-            if getattr(self, part) is not None and getattr(self, kind) is None:
-                raise DeclarationError(
-                    N_("the entry {part} goes with {kind} only"),
-                    hint=N_("remove {part}"),
-                    part=part,
-                    kind=kind,
-                )
-        self.declared()
-        return self
 
 
 class ReleaseTable(Strict):

@@ -3,6 +3,7 @@
 from sfumato.release.formats import from_json
 from sfumato.release.owner import OWNER_ONLY, OwnerComparison, OwnerRow, compare
 from sfumato.release.record import (
+    Bin,
     Claim,
     Figure,
     Measurement,
@@ -14,6 +15,7 @@ from sfumato.release.rehearsal import OwnerRehearsal
 
 __all__ = [
     "OWNER_ONLY",
+    "Bin",
     "Claim",
     "Figure",
     "Measurement",

@@ -9,6 +9,7 @@ from typing import Any
 from sfumato.release.reading import from_json
 from sfumato.release.record import (
     SCHEMA_VERSION,
+    Bin,
     Claim,
     Figure,
     Measurement,
@@ -54,7 +55,22 @@ def _dump(value: Any) -> str:
 
 
 def _figure(figure: Figure) -> dict[str, Any]:
-    place = figure.bin
+    """Return the fields; what only some statistics have stands there only."""
+    return _figure_always(figure) | {
+        name: value
+        for name, value in (
+            ("other", figure.other),
+            ("other_bin", _bin(figure.other_bin)),
+        )
+        if value is not None
+    }
+
+
+def _bin(place: Bin) -> Any:
+    return list(place) if isinstance(place, tuple) else place
+
+
+def _figure_always(figure: Figure) -> dict[str, Any]:
     return {
         "name": figure.name,
         "kind": figure.kind,
@@ -64,7 +80,7 @@ def _figure(figure: Figure) -> dict[str, Any]:
         "interval": list(figure.interval),
         "noise": _noises(figure.noise),
         "unit": figure.unit,
-        "bin": list(place) if isinstance(place, tuple) else place,
+        "bin": _bin(figure.bin),
     }
 
 

@@ -50,7 +50,7 @@ def _lines(release: Release, say: Say) -> list[str]:
     rows = [
         (
             name_words(figure, say),
-            place_words(figure, last=i in last),
+            place_words(figure, last=last[i][0], other_last=last[i][1]),
             number_words(figure)[0],
             range_words(figure, say),
             scale_unit(figure),

@@ -6,6 +6,7 @@ import json
 from collections.abc import Callable, Mapping
 from fractions import Fraction
 from math import isfinite
+from types import MappingProxyType
 from typing import Any, NoReturn, TypeVar, get_args
 
 from sfumato.account import Measure
@@ -194,17 +195,25 @@ def _or_none(reader: Reader) -> Reader:
     return lambda value, where: None if value is None else reader(value, where)
 
 
-def _record(make: Callable[..., T], fields: Mapping[str, Reader]) -> Reader:
+def _record(
+    make: Callable[..., T],
+    fields: Mapping[str, Reader],
+    optional: Mapping[str, Reader] = MappingProxyType({}),
+) -> Reader:
+    known = {**fields, **optional}
+
     def read(value: Any, where: str) -> T:
         _is_object(value, where)
         places = {k: f"{where}.{k}".lstrip(".") for k in (*fields, *value)}
         for key in value:
-            if key not in fields:
+            if key not in known:
                 raise _wrong(N_("{where} is not a field of a release"), places[key])
         for key in fields:
             if key not in value:
                 raise _wrong(N_("{where} is missing"), places[key])
-        return make(**{k: read(value[k], places[k]) for k, read in fields.items()})
+        return make(
+            **{k: read(value[k], places[k]) for k, read in known.items() if k in value}
+        )
 
     return read
 
@@ -259,6 +268,7 @@ _figure = _record(
         "unit": _is_text,
         "bin": _or_none(_is_bin),
     },
+    {"other": _is_text, "other_bin": _is_bin},
 )
 
 _receipt = _record(

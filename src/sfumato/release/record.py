@@ -14,7 +14,16 @@ if TYPE_CHECKING:
 
     from sfumato.account import Measure
 
-__all__ = ["Claim", "Figure", "Group", "Measurement", "Noise", "Receipt", "Release"]
+__all__ = [
+    "Bin",
+    "Claim",
+    "Figure",
+    "Group",
+    "Measurement",
+    "Noise",
+    "Receipt",
+    "Release",
+]
 
 Group: TypeAlias = "Mapping[str, str | int | bool]"
 Kind: TypeAlias = Literal[
@@ -27,7 +36,10 @@ Kind: TypeAlias = Literal[
     "quantile",
     "median",
     "histogram",
+    "crosstab",
+    "ratio",
 ]
+Bin: TypeAlias = "tuple[float, float] | str | int | bool | None"
 
 SCHEMA_VERSION = 1
 _NO_GROUP: Group = MappingProxyType({})
@@ -73,6 +85,8 @@ class Figure:
         noise: The noise terms inside it; empty for a public, exact number.
         unit: Unit of measurement, such as ``"mg/dL"``; empty for counts.
         bin: For a histogram of numbers the edges (left, right); of categories the key.
+        other: The second column of a table, a ratio or a covariance; else none.
+        other_bin: As `bin`, of the second column of a table.
     """
 
     name: str
@@ -84,7 +98,9 @@ class Figure:
     high: float
     noise: tuple[Noise, ...] = ()
     unit: str = ""
-    bin: tuple[float, float] | str | int | bool | None = None
+    bin: Bin = None
+    other: str | None = None
+    other_bin: Bin = None
 
     def __post_init__(self) -> None:
         """Keep an own copy of the group, so that nobody can change it later."""

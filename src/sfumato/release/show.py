@@ -94,14 +94,14 @@ def _heads(release: Release, say: Say) -> list[str]:
 
 def _rows(release: Release, say: Say) -> list[list[str]]:
     last = last_bins(release.figures)
-    shown = enumerate(release.figures[:_MOST])
-    return [_row(figure, say, last=i in last) for i, figure in shown]
+    shown = zip(release.figures[:_MOST], last, strict=False)
+    return [_row(figure, say, ends) for figure, ends in shown]
 
 
-def _row(figure: Figure, say: Say, *, last: bool) -> list[str]:
+def _row(figure: Figure, say: Say, ends: tuple[bool, bool]) -> list[str]:
     return [
         name_words(figure, say),
-        place_words(figure, last=last),
+        place_words(figure, last=ends[0], other_last=ends[1]),
         number_words(figure)[0],
         range_words(figure, say),
         scale_unit(figure),

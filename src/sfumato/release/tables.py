@@ -30,7 +30,8 @@ __all__ = [
 Cell: TypeAlias = "str | int | float | bool | None"
 Sort: TypeAlias = Literal["text", "whole", "real", "flag", "mixed"]
 
-_REALS = {"bin_low", "bin_high", "estimate", "low", "high", "confidence"}
+_REALS = {"bin_low", "bin_high", "other_bin_low", "other_bin_high", "estimate", "low",
+          "high", "confidence"}  # fmt: skip
 _RUNS = re.compile(r"[\s']*[=+\-@＝＋－＠]|[\t\r\n]")
 _LARGEST = 1 << 63  # whole numbers from here on do not fit a column of 64-bit integers
 _EXACT = 1 << 53  # below it, every whole float is the integer that it looks like
@@ -59,6 +60,7 @@ def to_columns(release: Release) -> dict[str, list[Cell]]:
         "name": [f.name for f in figures],
         "kind": [f.kind for f in figures],
         "column": [f.column for f in figures],
+        **_about_others(figures),
     }
     last = _about_figures(figures, release.confidence) | _about_release(release)
     for key in keys:
@@ -67,6 +69,23 @@ def to_columns(release: Release) -> dict[str, list[Cell]]:
             name = f"group.{name}"
         table[name] = [f.group.get(key) for f in figures]
     return table | last
+
+
+def _about_others(figures: Sequence[Figure]) -> dict[str, list[Cell]]:
+    """Return what is said of second columns, where any figure has one."""
+    if not any(f.other for f in figures):
+        return {}
+    edges = [
+        f.other_bin if isinstance(f.other_bin, tuple) else (None, None) for f in figures
+    ]
+    return {
+        "other_column": [f.other for f in figures],
+        "other_key": [
+            None if isinstance(f.other_bin, tuple) else f.other_bin for f in figures
+        ],
+        "other_bin_low": [left for left, _ in edges],
+        "other_bin_high": [right for _, right in edges],
+    }
 
 
 def _about_figures(

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
 from math import floor, isfinite, log10
 
-from sfumato.release.record import Claim, Figure, Noise
+from sfumato.release.record import Bin, Claim, Figure, Noise
 from sfumato.release.text import visible
 from sfumato.words import N_
 
@@ -28,6 +28,12 @@ _NAMES = {
     "std_": N_("Standard deviation of {column}"),
     "median_": N_("Median of {column}"),
     "histogram_": N_("Histogram of {column}"),
+    "near_minimum_": N_("Near-minimum of {column}"),
+    "near_maximum_": N_("Near-maximum of {column}"),
+}
+_PAIRS = {
+    "crosstab": N_("Table of {column} by {other}"),
+    "ratio": N_("Sum of {column} over sum of {other}"),
 }
 _UNITS = {"row": N_("one row")}
 _NEIGHBOURS = {
@@ -60,15 +66,32 @@ def name_words(figure: Figure, say: Say) -> str:
 
 def _told(figure: Figure, column: str, say: Say) -> str:
     """Return the words for a name that holds a level or a key; none for other names."""
-    before, after = "quantile_", f"_{column}"
-    level = figure.name.removeprefix(before).removesuffix(after)
-    if figure.kind == "quantile" and figure.name == f"{before}{level}{after}":
-        return say(N_("Quantile {level} of {column}"), level=level, column=column)
+    if figure.other is not None:
+        return _told_pair(figure, column, say)
+    if figure.kind == "quantile":
+        return _told_quantile(figure, column, say)
     before = f"proportion_{column}_"
     if figure.kind == "proportion" and figure.name.startswith(before):
         key = figure.name.removeprefix(before)
         return say(N_("Share of {key} in {column}"), key=key, column=column)
     return ""
+
+
+def _told_quantile(figure: Figure, column: str, say: Say) -> str:
+    before, after = "quantile_", f"_{column}"
+    level = figure.name.removeprefix(before).removesuffix(after)
+    if figure.name == f"{before}{level}{after}":
+        return say(N_("Quantile {level} of {column}"), level=level, column=column)
+    key = figure.name.removesuffix(column)
+    known = _NAMES.get(key) if figure.name == f"{key}{column}" else None
+    return say(known, column=column) if known else ""
+
+
+def _told_pair(figure: Figure, column: str, say: Say) -> str:
+    known = _PAIRS.get(figure.kind)
+    if known is None or figure.name != f"{figure.kind}_{column}_{figure.other}":
+        return ""
+    return say(known, column=column, other=figure.other)
 
 
 def group_words(figure: Figure) -> str:
@@ -79,26 +102,42 @@ def group_words(figure: Figure) -> str:
 
 def bin_words(figure: Figure, *, last: bool = False) -> str:
     """Return the figure's bin, such as ``[100, 120)``; the last bin is closed."""
-    if figure.bin is None:
-        return ""
-    if not isinstance(figure.bin, tuple):
-        return visible(exact_words(figure.bin))
-    left, right = map(exact_words, figure.bin)
+    return _bin(figure.bin, last=last)
+
+
+def _bin(place: Bin, *, last: bool) -> str:
+    if not isinstance(place, tuple):
+        return "" if place is None else visible(exact_words(place))
+    left, right = map(exact_words, place)
     return f"[{left}, {right}{']' if last else ')'}"
 
 
-def last_bins(figures: Sequence[Figure]) -> frozenset[int]:
-    """Return the places of each histogram's last bin, which is closed."""
-    last = {(f.name, tuple(f.group.items())): i for i, f in enumerate(figures)}
-    return frozenset(last.values())
+def last_bins(figures: Sequence[Figure]) -> tuple[tuple[bool, bool], ...]:
+    """Tell of each figure whether its bins are the last ones, which are closed.
+
+    Returns:
+        For each figure: is `bin` the last of its statistic, and is `other_bin`.
+    """
+    last = {f.name: (f.bin, f.other_bin) for f in figures}
+    return tuple(
+        (f.bin == last[f.name][0], f.other_bin == last[f.name][1]) for f in figures
+    )
 
 
-def place_words(figure: Figure, *, last: bool = False) -> str:
-    """Return group and bin."""
-    bin_ = bin_words(figure, last=last)
-    if bin_ and not isinstance(figure.bin, tuple):
-        bin_ = f"{visible(figure.column or '')} = {bin_}"
-    return " · ".join(part for part in (group_words(figure), bin_) if part)
+def place_words(figure: Figure, *, last: bool = False, other_last: bool = False) -> str:
+    """Return group and bins."""
+    bins = [_placed(figure.column, figure.bin, figure.other, last=last)]
+    bins.append(_placed(figure.other, figure.other_bin, figure.other, last=other_last))
+    return " · ".join(part for part in (group_words(figure), *bins) if part)
+
+
+def _placed(column: str | None, place: Bin, other: str | None, *, last: bool) -> str:
+    """Return a bin with the name of its column, where that is not plain anyway."""
+    words = _bin(place, last=last)
+    if not words or (isinstance(place, tuple) and other is None):
+        return words
+    sign = " " if isinstance(place, tuple) else " = "
+    return f"{visible(column or '')}{sign}{words}"
 
 
 def exact_words(value: str | float | bool) -> str:
@@ -119,7 +158,7 @@ def scale_unit(figure: Figure) -> str:
     """Return the unit of the estimate: none for counts, whatever their bins are in."""
     return (
         ""
-        if figure.kind in {"count", "histogram", "proportion"}
+        if figure.kind in {"count", "histogram", "proportion", "crosstab"}
         else visible(figure.unit)
     )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby, pairwise
 from typing import Any, TypeAlias
@@ -16,6 +16,7 @@ from sfumato.release.wording import (
     confidence_words,
     exact_words,
     group_words,
+    last_bins,
     name_words,
     number_words,
     place_words,
@@ -34,7 +35,9 @@ Pair: TypeAlias = tuple[Figure, float | None]
 
 _MOST_STRIPS, _MOST_ROWS, _MOST_PANELS = 40, 60, 12
 _HUES = 3
-_POINTS = frozenset({"mean", "variance", "std", "quantile", "median"})  # no bars from 0
+_POINTS = frozenset(
+    {"mean", "variance", "std", "quantile", "median", "ratio"}
+)  # no bars from 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,7 +102,7 @@ def pictures(pairs: Sequence[Pair], confidence: float, say: Say) -> list[Picture
     or bars (counts, sums); a histogram gets columns, or bars when its bins are
     categories or of several widths.
     """
-    series = _gather(pairs, key=lambda f: f.name)
+    series = _gather(pairs, key=lambda f: (f.name, f.column, f.other))
     singles = [pair for run in series for pair in run if _is_single(pair[0], run)]
     level = confidence_words(confidence)
     owner = any(truth is not None for _, truth in pairs)
@@ -197,8 +200,10 @@ def _key(name: str, value: str | int | bool) -> str:
 
 
 def _histogram(run: Sequence[Pair], heads: Callable[..., Heads], say: Say) -> Picture:
-    groups = _gather(run, key=_group)
     first = run[0][0]
+    if first.other_bin is not None:
+        return _table(run, heads, say)
+    groups = _gather(run, key=_group)
     edges = _edges(groups)
     title = name_words(first, say)
     if first.group:
@@ -221,6 +226,34 @@ def _histogram(run: Sequence[Pair], heads: Callable[..., Heads], say: Say) -> Pi
         len(run) - sum(map(len, shown)),
         partial(histogram, panels=panels, edges=edges, heads=words),
     )
+
+
+def _table(run: Sequence[Pair], heads: Callable[..., Heads], say: Say) -> Picture:
+    """Draw a table of two columns as bars, under a heading for each of its rows."""
+    first = run[0][0]
+    title = name_words(first, say)
+    if first.group:
+        keys = " × ".join(visible(k) for k in first.group)
+        title = say(N_("{name} by {keys}"), name=title, keys=keys)
+    ends = last_bins([figure for figure, _ in run])
+    items: list[Mark | str] = []
+    heading = ""
+    for pair, (last, other_last) in zip(run[:_MOST_ROWS], ends, strict=False):
+        whole = place_words(replace(pair[0], other_bin=None), last=last)
+        if whole != heading:
+            items.append(heading := whole)
+        inner = replace(
+            pair[0],
+            group={},
+            column=pair[0].other,
+            bin=pair[0].other_bin,
+            other_bin=None,
+        )
+        items.append(_mark(pair, place_words(inner, last=other_last), say))
+    words = heads(axis=say(N_("rows")))
+    draw = partial(bars, items=items, heads=words)
+    shown = tuple(run[:_MOST_ROWS])
+    return Picture(title, shown, len(run) - len(shown), draw)
 
 
 def _edges(groups: Sequence[Sequence[Pair]]) -> tuple[float, ...]:

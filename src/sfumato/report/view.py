@@ -186,13 +186,13 @@ def draw(picture: Picture, say: Say) -> Drawing:
 def lines(figures: Sequence[Figure], say: Say) -> tuple[Line, ...]:
     """Return figures as rows of a table."""
     last = last_bins(figures)
-    return tuple(_line(f, say, last=i in last) for i, f in enumerate(figures))
+    return tuple(_line(f, say, ends) for f, ends in zip(figures, last, strict=True))
 
 
-def _line(figure: Figure, say: Say, *, last: bool = False) -> Line:
+def _line(figure: Figure, say: Say, ends: tuple[bool, bool] = (False, False)) -> Line:
     return Line(
         name_words(figure, say),
-        place_words(figure, last=last),
+        place_words(figure, last=ends[0], other_last=ends[1]),
         signed(number_words(figure)[0]),
         signed(range_words(figure, say)),
         scale_unit(figure),

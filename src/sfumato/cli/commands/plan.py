@@ -21,6 +21,7 @@ from sfumato.cli.money import (
 from sfumato.cli.options import Whole, as_json, echo_json, project_argument
 from sfumato.cli.table import number, table
 from sfumato.cli.tongue import say, tongue
+from sfumato.declare.query import Statistic
 from sfumato.errors import BudgetExceededError
 from sfumato.plan import Expected, Part, Plan, Step, bound, expected_errors
 from sfumato.project import Asked, Project, load, total_cost
@@ -95,14 +96,17 @@ def _release(asked: Asked, rows: int) -> list[str]:
 
 
 def _cells(plan: Plan) -> list[int]:
-    bins = [getattr(s, "edges", None) for s in plan.query.statistics]
-    found = []
-    for statistic, edges in zip(plan.query.statistics, bins, strict=True):
-        each = 1
-        if edges is not None:
-            column = plan.schema[str(statistic.column)]
-            each = len(edges) - 1 if edges else len(getattr(column, "values", ()))
-        found.append(len(plan.groups) * each)
+    """Return how many figures each statistic has."""
+    return [len(plan.groups) * _bins(plan, s) for s in plan.query.statistics]
+
+
+def _bins(plan: Plan, statistic: Statistic) -> int:
+    found = 1
+    for column, edges in (("column", "edges"), ("other", "other_edges")):
+        cut = getattr(statistic, edges, None)
+        if cut is not None:
+            declared = plan.schema[getattr(statistic, column)]
+            found *= len(cut) - 1 if cut else len(getattr(declared, "values", ()))
     return found
 
 

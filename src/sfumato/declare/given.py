@@ -1,0 +1,59 @@
+"""How the arguments of statistics are read: names, weights, edges, columns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from fractions import Fraction
+from itertools import pairwise
+from math import isinf
+
+from sfumato.amount import Amount, exact, nearest_double
+from sfumato.errors import DeclarationError
+from sfumato.words import N_
+
+__all__ = ["read_edges", "read_name", "read_weight"]
+
+
+def read_name(name: str | None, default: str) -> str:
+    """Return the name of a figure."""
+    return default if name is None else str(name)
+
+
+def read_weight(weight: Amount) -> Fraction:
+    """Return the importance of a figure, exactly.
+
+    Raises:
+        DeclarationError: It is not a number greater than 0.
+    """
+    number = exact(weight)
+    if number is None or number <= 0:
+        raise DeclarationError(
+            N_("weight must be a number greater than 0, got {weight}"),
+            hint=N_("leave it out, or write 2 for a figure that matters more"),
+            weight=weight,
+        )
+    return number
+
+
+def read_edges(column: str, edges: Iterable[Amount] | None) -> tuple[float, ...]:
+    """Return public edges as doubles; none gives none.
+
+    Raises:
+        DeclarationError: Fewer than two edges, or edges that do not increase.
+    """
+    if edges is None:
+        return ()
+    numbers = tuple(exact(e) for e in edges)
+    cut = tuple(nearest_double(n) for n in numbers if n is not None)
+    if (
+        len(numbers) < 2  # noqa: PLR2004  one bin has two edges
+        or None in numbers
+        or any(not a < b for a, b in pairwise(cut))
+        or any(map(isinf, cut))
+    ):
+        raise DeclarationError(
+            N_("the edges of a histogram must be at least two increasing numbers"),
+            hint=N_("write, for example, histogram({column}, [0, 50, 100, 150])"),
+            column=repr(column),
+        )
+    return cut

@@ -1,0 +1,57 @@
+"""Every statistic can be asked in a project file, in the same words as in Python."""
+
+from decimal import Decimal
+
+import pytest
+from pydantic import ValidationError
+
+import sfumato as sf
+from sfumato.errors import DeclarationError
+from sfumato.project.statistic import KINDS, StatisticTable
+
+WRITTEN = [
+    ({"count": True}, sf.count()),
+    ({"count": "x"}, sf.count("x")),
+    ({"sum": "x", "weight": 2}, sf.sum("x", weight=2)),
+    ({"mean": "x", "name": "m"}, sf.mean("x", name="m")),
+    ({"variance": "x"}, sf.variance("x")),
+    ({"std": "x"}, sf.std("x")),
+    ({"proportion": "g", "key": "F"}, sf.proportion("g", "F")),
+    ({"median": "x"}, sf.median("x")),
+    ({"quantile": "x", "level": Decimal("0.9")}, sf.quantile("x", "0.9")),
+    ({"near_minimum": "x"}, sf.near_minimum("x")),
+    ({"near_maximum": "x", "level": Decimal("0.95")}, sf.near_maximum("x", "0.95")),
+    ({"histogram": "x", "edges": [0, 1, 2]}, sf.histogram("x", [0, 1, 2])),
+    ({"ratio": "x", "by": "y"}, sf.ratio("x", "y")),
+    ({"crosstab": "g", "by": "x", "by_edges": [0, 1]}, sf.crosstab("g", "x", other_edges=[0, 1])),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("entry", "statistic"), WRITTEN)
+def test_an_entry_asks_what_the_builder_asks(entry, statistic):
+    """The same declaration, name and weight."""
+    assert StatisticTable.model_validate(entry).declared() == statistic
+
+
+def test_every_kind_is_written_above():
+    """A kind that is added to the file is added here."""
+    assert {next(k for k in entry if k in KINDS) for entry, _ in WRITTEN} == set(KINDS)
+
+
+@pytest.mark.parametrize(
+    ("entry", "words"),
+    [
+        ({"mean": "x", "level": Decimal("0.5")}, "level goes with quantile"),
+        ({"mean": "x", "by": "y"}, "by goes with"),
+        ({"ratio": "x", "by": "y", "edges": [0, 1]}, "edges goes with"),
+        ({"ratio": "x"}, "ratio needs a second column"),
+        ({"crosstab": "x"}, "crosstab needs a second column"),
+        ({"quantile": "x"}, "between 0 and 1"),
+        ({"mean": "x", "sum": "x"}, "exactly one"),
+        ({}, "exactly one"),
+    ],
+)
+def test_what_does_not_go_together_is_refused(entry, words):
+    """A part without its kind, two kinds, a kind without its second column."""
+    with pytest.raises((DeclarationError, ValidationError), match=words):
+        StatisticTable.model_validate(entry)
