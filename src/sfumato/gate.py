@@ -6,62 +6,32 @@ source tree holds that.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
 from decimal import Decimal
 from fractions import Fraction
-from itertools import pairwise, product
 from operator import add
-from typing import TypeAlias, assert_never, final
+from typing import assert_never, final
 
 import numpy as np
 
 from sfumato import noise
-from sfumato.account import Epsilon, Gaussian, Geometric, KNorm, Loss, epsilon_at
-from sfumato.account.loss import decimal_text
-from sfumato.declare.query import (
-    Count,
-    Crosstab,
-    Histogram,
-    Proportion,
-    Ratio,
-    Statistic,
-    Variance,
+from sfumato.account import (
+    Epsilon,
+    Gaussian,
+    Geometric,
+    KNorm,
+    Loss,
+    Selection,
+    epsilon_at,
 )
+from sfumato.account.loss import decimal_text
 from sfumato.engine import Exact
 from sfumato.engine.contingency import FINE, Choose, Measure, Rate, Tables, scores
 from sfumato.errors import SfumatoError
-from sfumato.plan import (
-    Aggregate,
-    Bins,
-    ByCount,
-    ByQuotient,
-    ByRank,
-    ByRatio,
-    BySquares,
-    CentredKey,
-    CentredProduct,
-    CentredSquare,
-    CentredSum,
-    CountRows,
-    CountValues,
-    Crossed,
-    Direct,
-    Level,
-    Plan,
-    Recipe,
-    Step,
-    SumValues,
-    bound,
-    linear,
-)
+from sfumato.plan import ByChoice, Plan, Step
 from sfumato.plan.contingency import TablePlan, choice_of, noise_of
-from sfumato.post import intervals, points
+from sfumato.post import figures, lacking, measurements, points, short_by
 from sfumato.release import (
-    Bin,
     Claim,
-    Figure,
-    Measurement,
-    Noise,
     OwnerComparison,
     OwnerRehearsal,
     Receipt,
@@ -73,19 +43,6 @@ from sfumato.words import N_
 
 __all__ = ["Purse", "compare_for_owner", "rehearse", "release"]
 
-Cell: TypeAlias = "tuple[dict[str, str | int | bool], tuple[Bin, Bin]]"
-_NAMES: dict[type[Aggregate], str] = {
-    CountRows: "count_rows",
-    CountValues: "count_values",
-    SumValues: "sum",
-    CentredSum: "centred_sum",
-    CentredKey: "centred_key",
-    CentredSquare: "centred_squares",
-    CentredProduct: "centred_products",
-    Bins: "bins",
-    Crossed: "pairs",
-    Level: "ranges",
-}
 _SMALL = Fraction(2**40)  # above it noise is drawn one by one: no 64-bit limit
 
 
@@ -177,8 +134,9 @@ def release(
 
     Formal guarantee: if `exact` holds the plan's aggregates, whose L1 sensitivities
     the plan states, the result is ``plan.cost``-DP for the schema's unit and neighbour
-    relation: each step is a geometric or K-norm mechanism, steps compose by addition, and all
-    that follows is post-processing (``docs/sensitivity.md``).
+    relation: each step is a geometric, K-norm or Gaussian mechanism or a selection, steps
+    compose by addition, and all that follows is post-processing
+    (``docs/sensitivity.md``).
 
     Args:
         plan: What was measured.
@@ -213,10 +171,10 @@ def release(
     return Release(
         title=title or str(plan.query),
         question=str(plan.query),
-        figures=tuple(_figures(plan, noisy, confidence)),
+        figures=tuple(figures(plan, noisy, confidence)),
         confidence=confidence,
         claim=claim,
-        measurements=tuple(_measurement(plan, i, v) for i, v in enumerate(noisy)),
+        measurements=measurements(plan, noisy),
     )
 
 
@@ -229,9 +187,13 @@ def compare_for_owner(
     the owner's desk.
     """
     values = exact.unseal()
-    truths = [
-        float(t) for _, recipe in plan.answers for t in points(plan, recipe, values)
-    ]
+    truths: list[float] = []
+    for statistic, recipe in plan.answers:
+        if isinstance(recipe, ByChoice):
+            chosen = [f.bin for f in released if f.name == statistic.name]
+            truths += lacking(plan, recipe, values, chosen)
+        else:
+            truths += map(float, points(plan, recipe, values))
     return compare(released, truths)
 
 
@@ -248,25 +210,46 @@ def rehearse(plan: Plan, exact: Secret[Exact], runs: int) -> OwnerRehearsal:
     """
     values = exact.unseal()
 
-    def figures(held: Exact) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
-        parts = [points(plan, recipe, held) for _, recipe in plan.answers]
+    def outcomes(held: Exact) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+        parts = [
+            points(plan, recipe, held)
+            if held is values or not isinstance(recipe, ByChoice)
+            else np.array(short_by(plan, recipe, values, held[recipe.part]))
+            for _, recipe in plan.answers
+        ]
         return np.concatenate(parts)
 
-    truths = figures(values)
-    drawn = [figures(_add_noise(plan, values)) for _ in range(runs)]
+    truths = outcomes(values)
+    drawn = [outcomes(_add_noise(plan, values)) for _ in range(runs)]
     return OwnerRehearsal(truths, np.array(drawn).reshape(runs, len(truths)))
 
 
 def _add_noise(plan: Plan, exact: Exact) -> Exact:
-    """Add to every part the noise of the step it belongs to."""
+    """Add to every part the noise of the step it belongs to, or choose from it."""
     noisy: dict[int, tuple[int, ...]] = {}
     for step in plan.steps:
         values = [exact[part] for part in step.parts]
+        if isinstance(step.mechanism, Selection):
+            noisy[step.parts[0]] = _choose(step.mechanism, values[0], len(plan.groups))
+            continue
         for part, drawn, held in zip(
             step.parts, _draw(step, len(values[0])), values, strict=True
         ):
             noisy[part] = tuple(map(add, held, drawn))
     return tuple(noisy[part] for part in range(len(plan.parts)))
+
+
+def _choose(
+    mechanism: Selection, scores: tuple[int, ...], groups: int
+) -> tuple[int, ...]:
+    """Return the place of a large score in each group; the scores are told to nobody."""
+    law = noise.permute_and_flip
+    if mechanism.law == "exponential":
+        law = noise.exponential
+    each = len(scores) // groups
+    return tuple(
+        law(scores[i : i + each], mechanism.rate) for i in range(0, len(scores), each)
+    )
 
 
 def _draw(step: Step, cells: int) -> list[tuple[int, ...]]:
@@ -281,6 +264,9 @@ def _draw(step: Step, cells: int) -> list[tuple[int, ...]]:
             return list(zip(*drawn, strict=True))
         case Geometric() | Gaussian():
             return [_noise_vector(mechanism, cells)]
+        case Selection():
+            msg = "a choice adds no noise"
+            raise TypeError(msg)
         case _:
             assert_never(mechanism)
 
@@ -296,112 +282,3 @@ def _noise_vector(mechanism: Geometric | Gaussian, cells: int) -> tuple[int, ...
             return tuple(noise.discrete_gaussian(mechanism.variance, cells).tolist())
         return tuple(noise.discrete_gaussian(mechanism.variance) for _ in range(cells))
     return tuple(noise.whole_gaussian(mechanism.scale, cells))
-
-
-def _figures(
-    plan: Plan, noisy: tuple[tuple[int, ...], ...], confidence: float
-) -> Iterator[Figure]:
-    for statistic, recipe in plan.answers:
-        estimates = points(plan, recipe, noisy)
-        low, high = intervals(plan, recipe, noisy, confidence)
-        terms = tuple(_noise(plan, part) for part in _terms(plan, recipe))
-        unit = _unit(plan, statistic)
-        for (group, bins), e, lo, hi in zip(
-            _cells(plan, statistic), estimates, low, high, strict=True
-        ):
-            yield Figure(
-                name=statistic.name,
-                kind=type(statistic).__name__.lower(),  # type: ignore[arg-type]
-                column=statistic.column,
-                group=group,
-                estimate=float(e),
-                low=float(lo),
-                high=float(hi),
-                noise=terms,
-                unit=unit,
-                bin=bins[0],
-                other=getattr(statistic, "other", None),
-                other_bin=bins[1],
-            )
-
-
-def _cells(plan: Plan, statistic: Statistic) -> Iterator[Cell]:
-    """Iterate over group and bin of each figure, in the order of the integers."""
-    first: Sequence[Bin] = (None,)
-    second: Sequence[Bin] = (None,)
-    if isinstance(statistic, Histogram | Crosstab):
-        first = _bins(plan, statistic.column, statistic.edges)
-    if isinstance(statistic, Crosstab):
-        second = _bins(plan, statistic.other, statistic.other_edges)
-    for keys, *bins in product(plan.groups, first, second):
-        yield dict(zip(plan.query.keys, keys, strict=True)), (bins[0], bins[1])
-
-
-def _bins(plan: Plan, column: str, edges: tuple[float, ...]) -> Sequence[Bin]:
-    return list(pairwise(edges)) or getattr(plan.schema[column], "values", ())
-
-
-def _terms(plan: Plan, recipe: Recipe) -> tuple[int, ...]:
-    match recipe:
-        case Direct(part):
-            return (part,)
-        case ByRatio(total, count) | ByCount(total, count):
-            return (total,) if count is None else (total, count)
-        case ByRank(levels):
-            return levels
-        case ByQuotient(numerator, denominator):
-            sums = [*linear(plan, numerator), *linear(plan, denominator)]
-            return tuple(dict.fromkeys(sums))
-        case BySquares(total, squares, count):
-            return tuple(part for part in (total, squares, count) if part is not None)
-        case _:
-            return ()
-
-
-def _measurement(plan: Plan, part: int, values: tuple[int, ...]) -> Measurement:
-    aggregate, mechanism = plan.parts[part].aggregate, plan.step_of(part).mechanism
-    name = f"{_NAMES[type(aggregate)]}({getattr(aggregate, 'column', None) or ''})"
-    match mechanism:
-        case KNorm():
-            change: float = bound(aggregate) * mechanism.rows
-        case Geometric():
-            change = mechanism.sensitivity
-        case Gaussian():
-            change = float(mechanism.squared_sensitivity) ** 0.5
-        case _:
-            assert_never(mechanism)
-    return Measurement(name, change, _noise(plan, part), values)
-
-
-def _noise(plan: Plan, part: int) -> Noise:
-    aggregate, step = plan.parts[part].aggregate, plan.step_of(part)
-    size = 1.0
-    if isinstance(aggregate, CentredKey):
-        size = 0.5
-    if isinstance(aggregate, SumValues | CentredSum | CentredSquare):
-        size = float(getattr(plan.schema[aggregate.column], "step", 1.0))
-        size = size if isinstance(aggregate, SumValues) else size / 2
-    if isinstance(aggregate, CentredSquare):
-        size = size**2 * aggregate.scale / 2
-    mechanism, loss = step.mechanism, str(plan.charge(step))
-    match mechanism:
-        case KNorm():
-            scale = bound(aggregate) * mechanism.rows / mechanism.cost.value
-            return Noise("k_norm", str(scale), size, loss, len(step.parts))
-        case Geometric():
-            return Noise("geometric", str(mechanism.scale), size, loss)
-        case Gaussian():
-            law = "gaussian" if mechanism.law == "whole" else "discrete_gaussian"
-            return Noise(law, f"{float(mechanism.scale):.12g}", size, loss)
-        case _:
-            assert_never(mechanism)
-
-
-def _unit(plan: Plan, statistic: Statistic) -> str:
-    if isinstance(statistic, Count | Histogram | Proportion | Crosstab):
-        return ""
-    unit = str(getattr(plan.schema[statistic.column], "unit", ""))
-    if isinstance(statistic, Ratio):
-        below = str(getattr(plan.schema[statistic.other], "unit", ""))
-        return f"{unit or 1}/({below})" if below else unit
-    return f"({unit})²" if unit and isinstance(statistic, Variance) else unit

@@ -13,7 +13,6 @@ from typing import Any, final
 
 from sfumato.account import (
     Budget,
-    KNorm,
     Loss,
     loss_of,
     loss_text,
@@ -25,14 +24,25 @@ from sfumato.declare.expr import Expr, Operand
 from sfumato.declare.query import Query, Statistic
 from sfumato.declare.schema import Column
 from sfumato.engine import Engine
+from sfumato.engine.dialect import (
+    BIGQUERY,
+    DUCKDB,
+    POSTGRES,
+    SNOWFLAKE,
+    SPARK,
+    Dialect,
+)
 from sfumato.errors import DeclarationError, EngineError
+from sfumato.explain import Explanation, explain
 from sfumato.gate import compare_for_owner, release
 from sfumato.ledger import Answered, Ledger
-from sfumato.plan import Expected, Plan, bound, expected_errors, make_plan
+from sfumato.plan import Expected, Plan, expected_errors, make_plan
 from sfumato.release import OwnerComparison, Release, from_json
 from sfumato.words import N_
 
 __all__ = ["Desk", "Question", "SessionPlan"]
+
+_DIALECTS = (DUCKDB, POSTGRES, SPARK, BIGQUERY, SNOWFLAKE)
 
 
 @final
@@ -231,24 +241,24 @@ class SessionPlan:
         """
         return compare_for_owner(self.plan, self._desk.engine.run(self.plan), released)
 
-    def explain(self) -> str:
-        """List steps, sensitivities, noise and shares of ε; reads no data."""
-        lines = [f"{self.plan.query}: {loss_text(self.cost)}"]
-        for step in self.plan.steps:
-            m = step.mechanism
-            how = (
-                f"joint noise of {len(step.parts)} measurements"
-                if isinstance(m, KNorm)
-                else f"{type(m).__name__} noise of scale {float(m.scale):g}"
-            )
-            lines.append(f"  {loss_text(self.plan.charge(step))}: {how}")
-            for part in step.parts:
-                measured = self.plan.parts[part]
-                lines.append(
-                    f"    {measured.aggregate}: one row changes it by at most "
-                    f"{bound(measured.aggregate)}, {measured.cells} cells"
-                )
-        return "\n".join(lines)
+    def explain(self, *, rows: int = 1000) -> Explanation:
+        """Say what is measured, how it is protected, what to expect, and in which SQL.
+
+        Reads no data and costs nothing. The object prints as tables, on a terminal and
+        in a notebook; ``to_text(lang="zh")`` says it in Chinese.
+
+        Args:
+            rows: A public guess of the number of rows, on which means depend.
+        """
+        engine: Any = self._desk.engine
+        own: Dialect | None = getattr(engine, "dialect", None)
+        others = [d for d in _DIALECTS if own is not None and d.name != own.name]
+        return explain(
+            self.plan,
+            layout=getattr(engine, "layout", None),
+            dialects=[] if own is None else [own, *others],
+            rows=rows,
+        )
 
     def __str__(self) -> str:
         """Show cost and expected errors."""

@@ -18,6 +18,7 @@ from sfumato.account import (
 from sfumato.amount import Amount
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.query import Query
+from sfumato.describe import Description, describe
 from sfumato.engine.load import open_engine
 from sfumato.errors import DeclarationError, SfumatoError
 from sfumato.ledger import Ledger, Limit
@@ -179,16 +180,22 @@ class Session:
         name = self.dataset.name if table is None else table
         return Question(self._desk, read_sql(text, table=name))
 
-    def describe(self) -> str:
-        """Say what is public and what is left to spend; reads no rows."""
-        unit = self.dataset.schema.unit
-        lines = [
-            f"dataset {self.dataset.name}: unit one row, neighbours {unit.neighbours}"
-            + (f", {unit.size} rows (public)" if unit.size else ""),
-            f"budget {loss_text(self._ledger.cap)}, left {self.left}",
-        ]
-        lines += [f"  {name}: {column}" for name, column in self.dataset.schema.columns]
-        return "\n".join(lines)
+    def describe(self) -> Description:
+        """Say what is public, what is left to spend, and what can be asked.
+
+        Reads no rows and costs nothing. The object prints as a table, on a terminal and
+        in a notebook; ``to_text(lang="zh")`` says it in Chinese.
+
+        Raises:
+            LedgerError: The ledger cannot be read.
+        """
+        return describe(
+            self.dataset.name,
+            self.dataset.schema,
+            budget=loss_text(self._ledger.cap),
+            spent=loss_text(self.spent),
+            left=loss_text(self.left),
+        )
 
     def __repr__(self) -> str:
         """Show declarations and the budget."""

@@ -161,8 +161,12 @@ def pairs(draw, schema):
     """One statistic about two columns."""
     two = draw(st.lists(st.sampled_from(NAMES), min_size=2, max_size=2, unique=True))
     summed = [n for n in two if n not in KEYS]
-    kinds = ["table"] + ["ratio"] * (len(summed) == 2)
-    if draw(st.sampled_from(kinds)) == "table":
+    kinds = ["table"] + ["ratio", "covariance", "correlation"] * (len(summed) == 2)
+    kind = draw(st.sampled_from(kinds))
+    if kind in ("covariance", "correlation"):
+        third = [FLAG] * (FLAG not in two and draw(st.booleans()))
+        return getattr(ask, kind)(*two, *third)
+    if kind == "table":
         first, second = (draw(cuts(schema, n)) for n in two)
         return ask.crosstab(*two, edges=first, other_edges=second)
     below = schema[two[1]]
@@ -180,31 +184,23 @@ def statistics(draw, schema):
     kinds = ["rows", "count"]
     kinds += ["histogram"] if name not in NUMBERS else ["edges"]
     kinds += ["median", "quantile"] if name in NUMBERS else []
+    kinds += ["mode"]
     kinds += ["share"] if name not in NUMBERS else []
     kinds += ["sum", "mean", "variance", "std"] if name not in KEYS else []
-    match draw(st.sampled_from(kinds)):
+    kind = draw(st.sampled_from(kinds))
+    match kind:
         case "rows":
             return ask.count()
-        case "count":
-            return ask.count(name)
-        case "sum":
-            return ask.sum(name)
-        case "mean":
-            return ask.mean(name)
-        case "variance":
-            return ask.variance(name)
         case "share":
             return ask.proportion(name, draw(st.sampled_from(schema[name].values)))
-        case "median":
-            return ask.median(name)
         case "quantile":
             return ask.quantile(name, "0.9")
-        case "std":
-            return ask.std(name)
-        case "histogram":
-            return ask.histogram(name)
-        case _:
+        case "edges" | "histogram":
             return ask.histogram(name, draw(cuts(schema, name)))
+        case "mode":
+            return ask.mode(name, draw(cuts(schema, name)))
+        case _:
+            return getattr(ask, kind)(name)
 
 
 @st.composite

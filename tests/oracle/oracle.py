@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from typing import Self, TypeAlias
 
-from sfumato.account import Gaussian, Geometric
+from sfumato.account import Gaussian, Geometric, Selection
 from sfumato.declare.schema import Schema
 from sfumato.declare.unit import Rows
 from sfumato.engine import Exact
@@ -79,7 +79,7 @@ def audit(
         for i, change in enumerate(moved):
             parts[i] = max(parts[i], (sum(map(abs, change)), other), key=lambda p: p[0])
         for i, step in enumerate(plan.steps):
-            used = share(step, [moved[part] for part in step.parts])
+            used = share(step, [moved[part] for part in step.parts], len(plan.groups))
             steps[i] = max(steps[i], (used, other), key=lambda p: p[0])
     unit, groups = plan.schema.unit, len(plan.groups)
     bounds = [sensitivity(p.aggregate, unit, groups=groups) for p in plan.parts]
@@ -92,9 +92,14 @@ def audit(
     ]
 
 
-def share(step: Step, moved: Sequence[Sequence[int]]) -> Fraction:
+def share(step: Step, moved: Sequence[Sequence[int]], groups: int) -> Fraction:
     """Return the share of a step's charge that a change of its integers uses up."""
     mechanism = step.mechanism
+    if isinstance(mechanism, Selection):
+        each = len(moved[0]) // groups
+        cells = [moved[0][i : i + each] for i in range(0, len(moved[0]), each)]
+        swings = sum(max(*c, 0) - min(*c, 0) for c in cells)
+        return swings * mechanism.rate / mechanism.cost.value
     if isinstance(mechanism, Gaussian):
         return sum(x * x for x in moved[0]) / mechanism.squared_sensitivity
     if isinstance(mechanism, Geometric):

@@ -12,10 +12,12 @@ from sfumato.declare.schema import Category, Integer, Real, Schema
 from sfumato.declare.unit import Rows
 from sfumato.engine import duckdb
 from sfumato.engine.render import Statement
+from sfumato.engine.scan import Scan
 from sfumato.engine.terms import Terms
 from sfumato.errors import EngineError
 from sfumato.plan import (
     CentredKey,
+    CentredProduct,
     CentredSquare,
     CentredSum,
     CountRows,
@@ -93,6 +95,34 @@ def levels_as_if_a_replaced_row_kept_its_leaf(monkeypatch):
         return 1 if isinstance(aggregate, Level) else true
 
     monkeypatch.setattr(allocate, "sensitivity", narrow)
+
+
+def product_bound_as_if_floored_twice(monkeypatch):
+    """The reach of a product halved: e lies in 0 to reach, its term in twice that."""
+
+    def half(aggregate):
+        true = bound(aggregate)
+        return true // 2 if isinstance(aggregate, CentredProduct) else true
+
+    monkeypatch.setattr(allocate, "bound", half)
+
+
+def product_not_moved_above_zero(monkeypatch):
+    """The offset forgotten that keeps a product from below 0."""
+    product = Scan.product
+
+    def bare(self, one):
+        return product(self, one).replace(f"CAST('{one.most}' AS BIGINT)", "0")
+
+    monkeypatch.setattr(Scan, "product", bare)
+
+
+def choice_as_if_a_replaced_row_moved_one_way(monkeypatch):
+    """A replaced row moves one count up and another down; taken for one way."""
+    monkeypatch.setattr(
+        allocate, "_selection",
+        lambda one, cost, unit, groups: allocate.make_selection(1, cost, monotone=True),
+    )  # fmt: skip
 
 
 def pairs_as_if_a_replaced_row_kept_its_pair(monkeypatch):
@@ -195,6 +225,9 @@ FAULTS = [
     (square_not_shifted, Rows(), (), ask.variance("wide")),
     (square_bound_as_if_centred_twice, REPLACE, ("g",), ask.std("s")),
     (levels_as_if_a_replaced_row_kept_its_leaf, REPLACE, (), ask.median("wide")),
+    (product_bound_as_if_floored_twice, Rows(), ("g",), ask.covariance("s", "wide")),
+    (product_not_moved_above_zero, Rows(), (), ask.covariance("s", "x")),
+    (choice_as_if_a_replaced_row_moved_one_way, REPLACE, (), ask.mode("g")),
     (pairs_as_if_a_replaced_row_kept_its_pair, REPLACE, (),
      ask.crosstab("x", "g", edges=[0, 1, 3])),
     (a_pair_counted_in_both_orders, Rows(), (),

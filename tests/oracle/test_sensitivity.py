@@ -17,8 +17,10 @@ from sfumato.declare.unit import Rows
 from sfumato.plan import (
     Bins,
     CentredKey,
+    CentredProduct,
     CentredSquare,
     CentredSum,
+    Choice,
     CountRows,
     CountValues,
     Crossed,
@@ -79,7 +81,8 @@ COLUMNS = {
 }  # fmt: skip
 ROWS = [
     {"low": low, "fine": low, "full": full, "g": g, "b": b}
-    for low, full in ((-math.inf, -1e308), (math.inf, 1e308), (None, None), (-3, 15))
+    for low, full in ((-math.inf, -1e308), (math.inf, 1e308), (None, None), (-3, 15),
+                      (math.inf, -1e308))
     for g, b in (("a", True), ("b", False), (None, None))
 ]  # fmt: skip
 TABLES = [[row, ROWS[0]] for row in ROWS[::2]]
@@ -121,6 +124,17 @@ REACHED = [
     (Crossed, ADD, ("b",), ask.crosstab("g", "low", other_edges=[-10, 0, 5]), 1),
     (Crossed, REPLACE, (), ask.crosstab("g", "b"), 2),
     (Crossed, REPLACE, ("b",), ask.crosstab("g", "b"), 2),
+    (CentredProduct, ADD, (), ask.covariance("low", "full"), 300),
+    (CentredProduct, ADD, ("g",), ask.correlation("low", "fine"), 943718400),
+    (CentredProduct, REPLACE, (), ask.correlation("low", "full"), 600),
+    (CentredProduct, REPLACE, ("g",), ask.covariance("b", "low"), 60),
+    (CentredSum, REPLACE, (), ask.covariance("full", "b"), (20, 2)),
+    (CentredSquare, ADD, (), ask.covariance("low", "full", "b"), (224, 100)),
+    (CountValues, ADD, (), ask.covariance("low", "b"), 1),
+    (Choice, ADD, (), ask.mode("g"), 1),
+    (Choice, ADD, ("b",), ask.mode("low", [-10, 0, 5]), 1),
+    (Choice, REPLACE, (), ask.mode("g"), 2),
+    (Choice, REPLACE, ("g",), ask.mode("b"), 2),
     (SumValues, ADD, (), ask.ratio("low", "full"), (10, 20)),
     (SumValues, REPLACE, ("g",), ask.ratio("low", "full"), (20, 40)),
     (Bins, ADD, (), ask.histogram("low", [-10, 0, 5]), 1),

@@ -49,6 +49,24 @@ class Draw:
         )
 
 
+@dataclass(eq=False)
+class Choosing:
+    """One call of a selection: its rate, and the private scores that it saw.
+
+    Only gaps between scores matter, so the loss is at most the rate times the largest
+    rise of a score plus the largest fall.
+    """
+
+    rate: Fraction
+    scores: tuple[int, ...]
+
+    def loss(self, other: Choosing) -> Fraction:
+        """Return the loss against the same call on another table."""
+        assert self.rate == other.rate
+        moved = [x - y for x, y in zip(self.scores, other.scores, strict=True)]
+        return self.rate * (max(*moved, 0) - min(*moved, 0))
+
+
 @dataclass
 class Mark:
     """One coordinate of a draw; adding it to an integer tells the draw, once."""
@@ -75,6 +93,11 @@ class Samplers:
         self.drawn.append(Draw(*law))
         return self.drawn[-1]
 
+    def permute_and_flip(self, scores, rate):
+        """Remember the scores; the choice itself is any."""
+        self.drawn.append(Choosing(Fraction(rate), tuple(scores)))
+        return 0
+
     def discrete_laplace(self, scale, size=None):
         if size is None:
             return Mark(self.one(scale))
@@ -95,7 +118,8 @@ def draws(plan, rows):
         patch.setattr(gate, "noise", samplers)
         made = gate.release(plan, ReferenceEngine(rows).run(plan), receipt)
     integers = sum(len(m.values) for m in made.measurements)
-    assert integers == sum(len(d.held) for d in samplers.drawn), "an integer went bare"
+    seen = [len(d.held) if isinstance(d, Draw) else 1 for d in samplers.drawn]
+    assert integers == sum(seen), "an integer went bare"
     return samplers.drawn
 
 
@@ -103,7 +127,11 @@ def loss(plan, rows, other):
     """Return the largest log-likelihood ratio between the releases of two tables."""
     here, there = draws(plan, rows), draws(plan, other)
     return sum(
-        (x.level(y) / x.scale for x, y in zip(here, there, strict=True)), Fraction(0)
+        (
+            x.level(y) / x.scale if isinstance(x, Draw) else x.loss(y)
+            for x, y in zip(here, there, strict=True)
+        ),
+        Fraction(0),
     )
 
 
@@ -131,6 +159,7 @@ HIGH = {"x": 99, "y": 0, "b": False, "g": "b"}
 ASKED = [
     ask.count(), ask.count("b"), ask.mean("x"), ask.sum("y"), ask.mean("b"),
     ask.histogram("g"), ask.histogram("x", [-10, 0, 5]), ask.histogram("b"),
+    ask.mode("g"), ask.crosstab("g", "b"), ask.covariance("x", "b"), ask.ratio("y", "b"),
 ]  # fmt: skip
 
 

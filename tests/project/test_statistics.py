@@ -6,7 +6,8 @@ import pytest
 from pydantic import ValidationError
 
 import sfumato as sf
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, ProjectError
+from sfumato.project.load import load
 from sfumato.project.statistic import KINDS, StatisticTable
 
 WRITTEN = [
@@ -23,6 +24,9 @@ WRITTEN = [
     ({"near_maximum": "x", "level": Decimal("0.95")}, sf.near_maximum("x", "0.95")),
     ({"histogram": "x", "edges": [0, 1, 2]}, sf.histogram("x", [0, 1, 2])),
     ({"ratio": "x", "by": "y"}, sf.ratio("x", "y")),
+    ({"covariance": ["x", "y"]}, sf.covariance("x", "y")),
+    ({"correlation": ["x", "y", "z"], "name": "r"}, sf.correlation("x", "y", "z", name="r")),
+    ({"mode": "x", "edges": [0, 5, 9]}, sf.mode("x", [0, 5, 9])),
     ({"crosstab": "g", "by": "x", "by_edges": [0, 1]}, sf.crosstab("g", "x", other_edges=[0, 1])),
 ]  # fmt: skip
 
@@ -44,6 +48,8 @@ def test_every_kind_is_written_above():
         ({"mean": "x", "level": Decimal("0.5")}, "level goes with quantile"),
         ({"mean": "x", "by": "y"}, "by goes with"),
         ({"ratio": "x", "by": "y", "edges": [0, 1]}, "edges goes with"),
+        ({"covariance": ["x"]}, "2 to 30 columns"),
+        ({"correlation": ["x", "x"]}, "each named once"),
         ({"ratio": "x"}, "ratio needs a second column"),
         ({"crosstab": "x"}, "crosstab needs a second column"),
         ({"quantile": "x"}, "between 0 and 1"),
@@ -55,3 +61,37 @@ def test_what_does_not_go_together_is_refused(entry, words):
     """A part without its kind, two kinds, a kind without its second column."""
     with pytest.raises((DeclarationError, ValidationError), match=words):
         StatisticTable.model_validate(entry)
+
+
+def test_the_figures_of_the_headline_are_some_releases_own(tmp_path):
+    """A name that nobody asks for is refused with the nearest one."""
+    path = tmp_path / "p.toml"
+    path.write_text(PROJECT.replace("HEADLINE", "mean_Agee"))
+    with pytest.raises(ProjectError, match="no release asks for"):
+        load(path)
+    path.write_text(PROJECT.replace("HEADLINE", "mean_Age"))
+
+    assert load(path).headline == ("mean_Age",)
+
+
+PROJECT = """
+[data]
+source = "t.csv"
+name = "t"
+[columns.Age]
+type = "integer"
+lower = 0
+upper = 120
+[budget]
+epsilon = "1"
+[[releases]]
+name = "one"
+epsilon = "0.5"
+statistics = [{ mean = "Age" }, { covariance = ["Age", "Age2"] }]
+[columns.Age2]
+type = "integer"
+lower = 0
+upper = 120
+[output]
+headline = ["HEADLINE"]
+"""

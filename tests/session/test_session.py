@@ -78,7 +78,7 @@ def test_a_plan_reads_nothing_and_spends_nothing():
 
     assert str(plan.cost) == "0.5" and str(desk.left) == "1"
     assert [e.name for e in plan.expected(rows=200)] == ["count", "mean_age"]
-    assert "±" in str(plan) and "at most 120" in plan.explain()
+    assert "±" in str(plan) and "120" in str(plan.explain())
 
 
 def test_the_debit_comes_first_and_stands():
@@ -488,9 +488,13 @@ def test_describe_and_repr_show_public_facts_only():
     """Nothing of the rows is shown."""
     desk = session()
 
-    for text in (desk.describe(), repr(desk), repr(desk.query().select(sf.count()))):
+    for text in (
+        str(desk.describe()),
+        repr(desk),
+        repr(desk.query().select(sf.count())),
+    ):
         assert "200" not in text and "120.0, 180" not in text
-    assert "left 1" in desk.describe()
+    assert "left epsilon 1" in str(desk.describe())
 
 
 def test_a_question_that_costs_nothing_is_answered():

@@ -23,7 +23,13 @@ from sfumato.account.budget import (
     loss_text,
     read_loss,
 )
-from sfumato.account.cost import charge, make_gaussian, make_geometric, make_laplace
+from sfumato.account.cost import (
+    charge,
+    make_gaussian,
+    make_geometric,
+    make_laplace,
+    make_selection,
+)
 from sfumato.account.descriptor import describe
 from sfumato.account.gaussian import Gaussian, gaussian_batch
 from sfumato.account.joint import Coordinate, KNorm
@@ -69,6 +75,7 @@ __all__ = [
     "make_gaussian",
     "make_geometric",
     "make_laplace",
+    "make_selection",
     "needed",
     "odds",
     "open_ended",

@@ -21,6 +21,7 @@ from collections.abc import Callable
 from decimal import Decimal
 from fractions import Fraction
 from functools import lru_cache
+from math import isqrt
 from typing import TypeAlias, assert_never
 
 from sfumato.account.budget import Loss, Measure
@@ -45,6 +46,7 @@ __all__ = [
     "make_gaussian",
     "make_geometric",
     "make_laplace",
+    "make_selection",
     "pure_rho",
 ]
 
@@ -168,6 +170,29 @@ def make_geometric(sensitivity: Amount, loss: Loss) -> Geometric:
     """Return the least geometric noise whose cost is at most `loss`."""
     steps = Geometric(sensitivity, "1").sensitivity
     return Geometric(steps, _epsilon(loss, lambda e: geometric_rho(e, steps)))
+
+
+def make_selection(
+    sensitivity: Amount, loss: Loss, *, monotone: bool = False
+) -> Selection:
+    """Return the sharpest choice whose cost is at most `loss`.
+
+    Permute-and-flip for a pure ε. For a ρ the exponential mechanism, whose ρ is ε²/8:
+    permute-and-flip has no bounded range and would cost near ε²/2.
+
+    Raises:
+        DeclarationError: The budget takes Gaussian noise only.
+
+    Examples:
+        >>> make_selection(1, ZCDP("0.02")).cost, make_selection(1, Epsilon("0.4")).law
+        (Epsilon("0.4"), 'permute_and_flip')
+    """
+    if isinstance(loss, Epsilon):
+        return Selection(sensitivity, loss, monotone=monotone)
+    if isinstance(loss, GDP):
+        charge(Epsilon.from_units(1), "gdp")
+    epsilon = Epsilon.from_units(isqrt(8 * PICO * loss.units))
+    return Selection(sensitivity, epsilon, law="exponential", monotone=monotone)
 
 
 def make_gaussian(

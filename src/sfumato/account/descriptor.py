@@ -53,6 +53,7 @@ def describe(mechanism: Charged, *, count: int = 1) -> Descriptor:
             }
         case Selection():
             found = _entry(mechanism.law, mechanism.sensitivity, rate=mechanism.rate)
+            found |= {"monotone": 1} if mechanism.monotone else {}
         case KNorm():
             found = {"kind": "k_norm", **_pure(mechanism.cost)}
         case Threshold():
@@ -141,7 +142,8 @@ def read_descriptors(entries: Iterable[Mapping[str, object]]) -> Spent:
     ``discrete_gaussian``               the same; only its ρ is used
     ``pure``, ``randomised_response``   ``epsilon``
     ``k_norm``                          ``epsilon``; as ``pure``
-    ``permute_and_flip``                ``sensitivity``, ``rate``; as ``pure``
+    ``permute_and_flip``                ``sensitivity``, ``rate``, ``monotone`` (1 if
+                                        all scores move one way); as ``pure``
     ``exponential``                     the same; as ``pure``
     ``zcdp``                            ``rho``
     ==================================  ========================================
@@ -185,7 +187,8 @@ def _add(spent: Spent, entry: Mapping[str, object]) -> None:
         case "pure" | "randomised_response" | "k_norm":
             spent.pure[_number(entry, "epsilon")] += times
         case "permute_and_flip" | "exponential":
-            loss = 2 * _number(entry, "sensitivity") * _number(entry, "rate")
+            sides = 1 if entry.get("monotone") == 1 else 2
+            loss = sides * _number(entry, "sensitivity") * _number(entry, "rate")
             spent.pure[loss] += times
         case "zcdp":
             spent.concentrated += times * _number(entry, "rho")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from fractions import Fraction
+from math import ceil, log
 from typing import Literal
 
 from sfumato.account.loss import Epsilon
@@ -27,10 +28,17 @@ class Selection:
     ε + ln(2 - e^(-ε)); as zCDP it is charged as any ε-DP mechanism is
     (``docs/proofs/zcdp-costs.md``).
 
+    Scores that all move one way between neighbours, as counts do when a row is added or
+    removed, are *monotone*: then both laws are ε-DP with rate = ε/Δ, and all of the above
+    holds with it. Neither law depends on more than the gaps between scores. So where
+    some scores rise by at most p and others fall by at most m, they lose what monotone
+    scores of sensitivity p + m lose.
+
     Args:
         sensitivity: Largest change of any one score.
         epsilon: Loss charged.
         law: ``permute_and_flip`` (better choices) or ``exponential`` (less ρ).
+        monotone: Whether all scores move one way.
 
     Examples:
         >>> Selection(1, "1").rate
@@ -40,6 +48,7 @@ class Selection:
     sensitivity: Fraction
     cost: Epsilon
     law: Literal["permute_and_flip", "exponential"]
+    monotone: bool
 
     def __init__(
         self,
@@ -47,6 +56,7 @@ class Selection:
         epsilon: Amount | Epsilon,
         *,
         law: Literal["permute_and_flip", "exponential"] = "permute_and_flip",
+        monotone: bool = False,
     ) -> None:
         """Read both numbers exactly as written."""
         if law not in ("permute_and_flip", "exponential"):
@@ -58,8 +68,27 @@ class Selection:
         object.__setattr__(self, "sensitivity", read_sensitivity(sensitivity))
         object.__setattr__(self, "cost", Epsilon(epsilon))
         object.__setattr__(self, "law", law)
+        object.__setattr__(self, "monotone", bool(monotone))
 
     @property
     def rate(self) -> Fraction:
-        """The exponent per unit of score, ε/2Δ, exactly."""
-        return self.cost.value / (2 * self.sensitivity)
+        """The exponent per unit of score, ε/2Δ or, monotone, ε/Δ, exactly."""
+        return self.cost.value / (self.sensitivity * (1 if self.monotone else 2))
+
+    def shortfall(self, candidates: int, confidence: float) -> int:
+        """Return t with ``P(whole score of the chosen < best - t) <= 1 - confidence``.
+
+        A candidate that lies g below the best is chosen with probability at most
+        e^(-rate·g); by permute-and-flip half of that, because the best is among the
+        heads too. Summed over the others; it holds whatever the scores.
+        """
+        failing = self._others(candidates) / (1 - confidence)
+        return max(0, ceil(log(failing) / float(self.rate) - 1)) if failing > 1 else 0
+
+    def mean_shortfall(self, candidates: int) -> float:
+        """Return a bound of the expected score by which the chosen misses the best."""
+        others = self._others(candidates)
+        return (1 + log(others) if others > 1 else others) / float(self.rate)
+
+    def _others(self, candidates: int) -> float:
+        return (candidates - 1) / (2 if self.law == "permute_and_flip" else 1)

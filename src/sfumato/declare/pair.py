@@ -1,4 +1,4 @@
-"""What may be asked of two columns together."""
+"""What may be asked of several columns together."""
 
 from __future__ import annotations
 
@@ -9,8 +9,13 @@ from typing import final
 
 from sfumato.amount import Amount
 from sfumato.declare.given import read_edges, read_name, read_weight
+from sfumato.errors import DeclarationError
+from sfumato.words import N_
 
-__all__ = ["Crosstab", "Ratio", "crosstab", "ratio"]
+__all__ = ["Correlation", "Covariance", "Crosstab", "Ratio", "correlation", "covariance",
+           "crosstab", "ratio"]  # fmt: skip
+
+_MOST = 30  # columns of one matrix: 465 entries
 
 
 @final
@@ -41,6 +46,64 @@ class Ratio:
     other: str
     name: str
     weight: Fraction = Fraction(1)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Covariance:
+    """The covariances of columns' clamped values, over rows that have all of them.
+
+    Of two columns one number; of more the matrix, variances on its diagonal. The
+    divisor is the number of such rows n, not n - 1.
+    """
+
+    columns: tuple[str, ...]
+    name: str
+    weight: Fraction = Fraction(1)
+
+    @property
+    def column(self) -> str:
+        """The first column."""
+        return self.columns[0]
+
+    @property
+    def other(self) -> str:
+        """The second column."""
+        return self.columns[1]
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """The pairs that a figure is given for: the upper triangle, row by row."""
+        names = self.columns
+        if len(names) == 2:  # noqa: PLR2004  one pair
+            return ((names[0], names[1]),)
+        return tuple((a, b) for i, a in enumerate(names) for b in names[i:])
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Correlation:
+    """The correlations of columns' clamped values, over rows that have all of them."""
+
+    columns: tuple[str, ...]
+    name: str
+    weight: Fraction = Fraction(1)
+
+    @property
+    def column(self) -> str:
+        """The first column."""
+        return self.columns[0]
+
+    @property
+    def other(self) -> str:
+        """The second column."""
+        return self.columns[1]
+
+    @property
+    def pairs(self) -> tuple[tuple[str, str], ...]:
+        """The pairs that a figure is given for: what lies above the diagonal of ones."""
+        names = self.columns
+        return tuple((a, b) for i, a in enumerate(names) for b in names[i + 1 :])
 
 
 def crosstab(
@@ -101,3 +164,60 @@ def ratio(
     """
     default = f"ratio_{column}_{other}"
     return Ratio(column, other, read_name(name, default), read_weight(weight))
+
+
+def covariance(
+    *columns: str, name: str | None = None, weight: Amount = 1
+) -> Covariance:
+    """Ask for the covariance of two numeric columns, or the matrix of several.
+
+    Rows without a value in one of the columns are left out. Sums and squares are shared
+    with means and variances of the same rows. The divisor is n, as in `variance`.
+
+    Args:
+        *columns: Names of number or Boolean columns, at least two.
+        name: Name of the figures; default ``covariance_<column>_<column>…``.
+        weight: Importance when the ε is split; see `count`.
+
+    Raises:
+        DeclarationError: Fewer than two columns, too many, or one of them twice.
+
+    Examples:
+        >>> covariance("Glucose", "BMI").name
+        'covariance_Glucose_BMI'
+        >>> covariance("x", "y", "z").pairs[:3]
+        (('x', 'x'), ('x', 'y'), ('x', 'z'))
+    """
+    names = _several(columns)
+    default = f"covariance_{'_'.join(names)}"
+    return Covariance(names, read_name(name, default), read_weight(weight))
+
+
+def correlation(
+    *columns: str, name: str | None = None, weight: Amount = 1
+) -> Correlation:
+    """Ask for the correlation of two numeric columns, or of each pair of several.
+
+    Between -1 and 1; 0 where a column seems to have one value only. Arguments, rows and
+    errors as for `covariance`.
+
+    Examples:
+        >>> correlation("x", "y", "z").pairs
+        (('x', 'y'), ('x', 'z'), ('y', 'z'))
+    """
+    names = _several(columns)
+    default = f"correlation_{'_'.join(names)}"
+    return Correlation(names, read_name(name, default), read_weight(weight))
+
+
+def _several(columns: tuple[str, ...]) -> tuple[str, ...]:
+    names = tuple(map(str, columns))
+    if not 2 <= len(names) <= _MOST or len(set(names)) < len(names):  # noqa: PLR2004
+        raise DeclarationError(
+            N_(
+                "a covariance or correlation is of 2 to {most} columns, each named once"
+            ),
+            hint=N_('write, for example, covariance("Glucose", "BMI")'),
+            most=_MOST,
+        )
+    return names

@@ -13,7 +13,16 @@ from sfumato.declare.derived import Derived, read_derived
 from sfumato.declare.expr import And, Expr, Operand
 from sfumato.declare.given import read_edges, read_name, read_weight
 from sfumato.declare.keys import Listed, read_listed
-from sfumato.declare.pair import Crosstab, Ratio, crosstab, ratio
+from sfumato.declare.pair import (
+    Correlation,
+    Covariance,
+    Crosstab,
+    Ratio,
+    correlation,
+    covariance,
+    crosstab,
+    ratio,
+)
 from sfumato.declare.rank import (
     Median,
     Quantile,
@@ -26,10 +35,11 @@ from sfumato.declare.schema import Column
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
 
-__all__ = ["Count", "Crosstab", "Histogram", "Mean", "Median", "Proportion", "Quantile", "Query",
-           "Ratio", "Statistic", "Std", "Sum", "Variance", "count", "crosstab", "histogram", "mean",
-           "median", "near_maximum", "near_minimum", "proportion", "quantile", "ratio",
-           "std", "sum", "variance"]  # fmt: skip
+__all__ = ["Correlation", "Count", "Covariance", "Crosstab", "Histogram", "Mean", "Median",
+           "Mode", "Proportion", "Quantile", "Query", "Ratio", "Statistic", "Std", "Sum",
+           "Variance", "correlation", "count", "covariance", "crosstab", "histogram", "mean",
+           "median", "mode", "near_maximum", "near_minimum", "proportion", "quantile",
+           "ratio", "std", "sum", "variance"]  # fmt: skip
 
 
 @final
@@ -111,6 +121,17 @@ class Histogram:
     weight: Fraction = Fraction(1)
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Mode:
+    """The most frequent key, or bin of clamped values as in `Histogram`, of a column."""
+
+    column: str
+    edges: tuple[float, ...]
+    name: str
+    weight: Fraction = Fraction(1)
+
+
 Statistic: TypeAlias = (
     Count
     | Sum
@@ -123,6 +144,9 @@ Statistic: TypeAlias = (
     | Histogram
     | Crosstab
     | Ratio
+    | Covariance
+    | Correlation
+    | Mode
 )
 
 
@@ -221,6 +245,31 @@ def histogram(
     return Histogram(
         column, cut, read_name(name, f"histogram_{column}"), read_weight(weight)
     )
+
+
+def mode(
+    column: str,
+    edges: Iterable[Amount] | None = None,
+    *,
+    name: str | None = None,
+    weight: Amount = 1,
+) -> Mode:
+    """Ask for the most frequent key of a column, or bin of a numeric one.
+
+    The answer is a key or bin, chosen with a probability that falls with the rows that
+    it has fewer than the most frequent one; no count is told. Arguments as for
+    `histogram`. To have the counts too, ask for the histogram alone and read the mode
+    from it: that costs nothing more.
+
+    Raises:
+        DeclarationError: Fewer than two edges, or edges that do not increase.
+
+    Examples:
+        >>> mode("Sex").name
+        'mode_Sex'
+    """
+    cut = read_edges(column, edges)
+    return Mode(column, cut, read_name(name, f"mode_{column}"), read_weight(weight))
 
 
 @final

@@ -21,6 +21,7 @@ from sfumato.plan import (
     CentredProduct,
     CentredSquare,
     CentredSum,
+    Choice,
     CountRows,
     CountValues,
     Crossed,
@@ -123,7 +124,7 @@ def _integers(  # noqa: PLR0911  one for each aggregate
         case CentredProduct(one, two):
             pairs = [[_grid(row, schema, s.column) for s in (one, two)] for row in rows]
             return [_products(aggregate, pairs)]
-        case Bins() | Crossed() | Level():
+        case Bins() | Crossed() | Choice() | Level():
             return _counts(aggregate, rows, schema)
         case _:
             assert_never(aggregate)
@@ -151,6 +152,8 @@ def _counts(aggregate: Binned, rows: list[Row], schema: Schema) -> list[int]:
             grid = [_grid(row, schema, name) for row in rows]
             runs = [(q - first) >> bits for q in grid if q is not None]
             return [runs.count(i) for i in range(aggregate.count)]
+        case Choice(bins):
+            return _counts(bins, rows, schema)
         case Bins(name, edges, count):
             places = [_bin(row, schema, name, edges) for row in rows]
             return [places.count(i) for i in range(count)]

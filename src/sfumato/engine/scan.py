@@ -32,6 +32,7 @@ from sfumato.plan import (
     CentredProduct,
     CentredSquare,
     CentredSum,
+    Choice,
     CountValues,
     Crossed,
     Level,
@@ -255,6 +256,8 @@ class Scan:
 
 def axes_of(held: Binned) -> tuple[Bins | Level, ...]:
     """Return what the rows are counted by together."""
+    if isinstance(held, Choice):
+        return (held.bins,)
     return (held.first, held.second) if isinstance(held, Crossed) else (held,)
 
 
@@ -271,7 +274,7 @@ def _binned(aggregates: list[Aggregate]) -> Iterator[Binned]:
     for one in aggregates:
         if isinstance(one, CentredKey):
             yield Bins(one.column, (), one.count)
-        elif isinstance(one, Bins | Crossed) or _is_finest(one, aggregates):
+        elif isinstance(one, Bins | Crossed | Choice) or _is_finest(one, aggregates):
             yield one
 
 

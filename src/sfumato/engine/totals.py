@@ -15,6 +15,7 @@ from sfumato.plan import (
     CentredProduct,
     CentredSquare,
     CentredSum,
+    Choice,
     CountRows,
     CountValues,
     Crossed,
@@ -89,30 +90,30 @@ class Totals:
                 counts = self.bins[Bins(name, (), keys)]
                 each = (counts[i : i + keys] for i in range(0, len(counts), keys))
                 return [2 * rows[place] - sum(rows) for rows in each]
-            case CentredSquare(name, among=among):
-                middle = aggregate.least + aggregate.most
-                missing = aggregate.reach if aggregate.complete else 0
-                every = self.values[among[0], among[1:]] if among else self.rows
-                return [
-                    2 * total - middle * values - missing * (rows - values)
-                    for rows, values, total in zip(
-                        every,
-                        self.values[name, among],
-                        self.squares[name, among],
-                        strict=True,
-                    )
-                ]
+            case CentredSquare():
+                return self._squared(aggregate)
             case CentredProduct():
                 return [
                     2 * total - aggregate.reach * pairs
                     for pairs, total in zip(*self.products[aggregate], strict=True)
                 ]
-            case Bins() | Crossed():
+            case Bins() | Crossed() | Choice():
                 return self.bins[aggregate]
             case Level():
                 return self._runs(aggregate)
             case _:
                 assert_never(aggregate)
+
+    def _squared(self, one: CentredSquare) -> list[int]:
+        """Return the centred squares; what is missing counts if complete."""
+        middle, slot = one.least + one.most, (one.column, one.among)
+        pairs = zip(self.values[slot], self.squares[slot], strict=True)
+        found = [2 * total - middle * values for values, total in pairs]
+        if not one.complete:
+            return found
+        every = self.values[one.among[0], one.among[1:]] if one.among else self.rows
+        counts = zip(found, every, self.values[slot], strict=True)
+        return [sums - one.reach * (rows - values) for sums, rows, values in counts]
 
     def _runs(self, level: Level) -> list[int]:
         """Add up the leaves below each node of a level."""

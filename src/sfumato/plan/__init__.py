@@ -8,6 +8,7 @@ from sfumato.plan.aggregate import (
     CentredProduct,
     CentredSquare,
     CentredSum,
+    Choice,
     CountRows,
     CountValues,
     Crossed,
@@ -18,7 +19,10 @@ from sfumato.plan.aggregate import (
 from sfumato.plan.expect import Expected, expected_errors, linear
 from sfumato.plan.lower import make_plan
 from sfumato.plan.record import (
+    ByChoice,
     ByCount,
+    ByMatrix,
+    ByProduct,
     ByQuotient,
     ByRank,
     ByRatio,
@@ -37,7 +41,10 @@ __all__ = [
     "Aggregate",
     "Binned",
     "Bins",
+    "ByChoice",
     "ByCount",
+    "ByMatrix",
+    "ByProduct",
     "ByQuotient",
     "ByRank",
     "ByRatio",
@@ -46,6 +53,7 @@ __all__ = [
     "CentredProduct",
     "CentredSquare",
     "CentredSum",
+    "Choice",
     "CountRows",
     "CountValues",
     "Crossed",

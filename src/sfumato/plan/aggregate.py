@@ -18,6 +18,7 @@ __all__ = [
     "CentredProduct",
     "CentredSquare",
     "CentredSum",
+    "Choice",
     "CountRows",
     "CountValues",
     "Crossed",
@@ -261,6 +262,24 @@ class Crossed:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Choice:
+    """Rows per bin of `bins`, of which nothing is told but the place of a large one."""
+
+    bins: Bins
+
+    @property
+    def column(self) -> str:
+        """The column."""
+        return self.bins.column
+
+    @property
+    def count(self) -> int:
+        """Number of candidates."""
+        return self.bins.count
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Level:
     """Rows per run of ``2^bits`` grid numbers, from the lower bound up.
 
@@ -302,9 +321,10 @@ Aggregate: TypeAlias = (
     | CentredProduct
     | Bins
     | Crossed
+    | Choice
     | Level
 )
-Binned: TypeAlias = Bins | Crossed | Level
+Binned: TypeAlias = Bins | Crossed | Choice | Level
 """Counts of rows by place: a row lies in one of several places of a group, or none."""
 
 

@@ -13,13 +13,24 @@ gain nothing there) and a share ``ρᵢ ∝ √wᵢ·Δᵢ``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from itertools import accumulate
 from typing import TypeAlias
 
-from sfumato.account import GDP, ZCDP, Epsilon, Gaussian, Geometric, KNorm, Loss
+from sfumato.account import (
+    GDP,
+    ZCDP,
+    Epsilon,
+    Gaussian,
+    Geometric,
+    KNorm,
+    Loss,
+    Selection,
+    make_selection,
+)
 from sfumato.declare.query import Query
 from sfumato.declare.unit import Rows
-from sfumato.plan.aggregate import Aggregate
+from sfumato.plan.aggregate import Aggregate, Choice
 from sfumato.plan.record import Recipe, Step
 from sfumato.plan.term import bound, sensitivity, squared_sensitivity, term
 from sfumato.plan.weigh import weights
@@ -84,8 +95,26 @@ def _gaussian_steps(
     shares: tuple[ZCDP | GDP, ...] = total.split(roots) if roots else ()
     return tuple(
         Step((i,), Gaussian(square, share, law="whole", squared=True))
-        for i, (square, share) in enumerate(zip(squares, shares, strict=True))
+        if not isinstance(aggregate, Choice)
+        else Step((i,), _selection(aggregate, share, unit, groups))
+        for i, (aggregate, square, share) in enumerate(
+            zip(aggregates, squares, shares, strict=True)
+        )
     )
+
+
+def _selection(aggregate: Choice, cost: Loss, unit: Rows, groups: int) -> Selection:
+    """Return the choice that a loss buys in all groups together.
+
+    Theorem. Let neighbours move the counts of group h up by at most p(h) and down by at
+    most m(h). The choice there loses what one from monotone scores of sensitivity
+    p(h) + m(h) does (`Selection`), and groups choose independently. Σ p(h) + m(h) is at
+    most the L1 sensitivity of all counts; under add/remove they move one way.
+    """
+    change = sensitivity(aggregate, unit, groups=groups)
+    if unit.neighbours == "add_remove":
+        return make_selection(change, cost, monotone=True)
+    return make_selection(Fraction(change, 2), cost)
 
 
 def _best_runs(
@@ -137,6 +166,9 @@ def _step(
     groups: int,
     rows: int,
 ) -> Step:
+    first = aggregates[parts[0]]
+    if isinstance(first, Choice):
+        return Step(parts, _selection(first, cost, unit, groups))
     if len(parts) == 1:
         change = sensitivity(aggregates[parts[0]], unit, groups=groups)
         return Step(parts, Geometric(change, cost))

@@ -5,11 +5,14 @@ from __future__ import annotations
 from typing import assert_never
 
 from sfumato.declare.query import (
+    Correlation,
     Count,
+    Covariance,
     Crosstab,
     Histogram,
     Mean,
     Median,
+    Mode,
     Proportion,
     Quantile,
     Query,
@@ -60,7 +63,9 @@ def check_query(query: Query, schema: Schema) -> Schema:
     return schema
 
 
-def _check_statistic(statistic: Statistic, schema: Schema) -> None:
+def _check_statistic(  # noqa: C901  one case for each
+    statistic: Statistic, schema: Schema
+) -> None:
     match statistic:
         case Count(column):
             _ = column is None or schema[column]
@@ -79,7 +84,10 @@ def _check_statistic(statistic: Statistic, schema: Schema) -> None:
                 )
         case Proportion(column, key):
             _check_share(column, schema[column], key)
-        case Histogram(column, edges):
+        case Covariance(columns) | Correlation(columns):
+            for column in columns:
+                _check_number(column, schema[column])
+        case Histogram(column, edges) | Mode(column, edges):
             _check_histogram(column, edges, schema[column])
         case Crosstab(column, other, edges, other_edges):
             _check_histogram(column, edges, schema[column])

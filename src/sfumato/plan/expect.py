@@ -7,7 +7,7 @@ from math import exp, hypot, pi, sqrt
 from statistics import NormalDist
 from typing import assert_never, final
 
-from sfumato.account import Coordinate, Gaussian
+from sfumato.account import Coordinate, Gaussian, Selection
 from sfumato.account.joint import pair_error, pair_mean
 from sfumato.plan.aggregate import (
     FAN,
@@ -18,7 +18,10 @@ from sfumato.plan.aggregate import (
     SumValues,
 )
 from sfumato.plan.record import (
+    ByChoice,
     ByCount,
+    ByMatrix,
+    ByProduct,
     ByQuotient,
     ByRank,
     ByRatio,
@@ -28,6 +31,7 @@ from sfumato.plan.record import (
     PublicSize,
     Recipe,
 )
+from sfumato.plan.term import bound
 
 __all__ = ["Expected", "expected_errors", "linear", "two_laplace_error"]
 
@@ -62,7 +66,8 @@ def expected_errors(
     linearised at `rows` rows spread evenly over the groups, with the mean a typical
     distance (range/√12) from the middle of its bounds. Variances likewise; a standard
     deviation and the quantiles are taken to be those of values spread evenly over
-    the bounds.
+    the bounds. A matrix has the error of the entry that noise moves most. A mode has
+    the rows that the chosen bin may lack, bounds that hold for all data.
 
     Args:
         plan: The plan.
@@ -82,7 +87,7 @@ def expected_errors(
     )
 
 
-_BY_ROWS = ByRatio | BySquares | ByRank | ByQuotient
+_BY_ROWS = ByRatio | BySquares | ByRank | ByQuotient | ByMatrix
 
 
 def _errors(  # noqa: PLR0911  one for each recipe
@@ -102,6 +107,10 @@ def _errors(  # noqa: PLR0911  one for each recipe
             return _pair(plan, (total, count), factors, confidence)
         case ByRank():
             return _rank(plan, recipe, rows, confidence)
+        case ByChoice(part):
+            return _choice(plan, part, confidence)
+        case ByMatrix():
+            return max(_entry(plan, e, rows, confidence) for e in recipe.entries)
         case ByQuotient():
             return _quotient(plan, recipe, rows, confidence)
         case BySquares():
@@ -161,6 +170,45 @@ def _spread(
         deviation = width * half / sqrt(3)
         terms = {part: t / (2 * deviation) for part, t in terms.items()}
     return _together(plan, terms, confidence)
+
+
+def _entry(
+    plan: Plan, recipe: ByProduct | BySquares, rows: float, confidence: float
+) -> tuple[float, float]:
+    """Return the errors of a covariance or correlation, linearised as a variance is.
+
+    Both means are taken to lie width/√3 from the middle; under a correlation both
+    deviations are width/√3, and it is 1/2.
+    """
+    if isinstance(recipe, BySquares):
+        return _spread(plan, recipe, rows, confidence)
+    unit, related = 1 / rows, recipe.squares is not None
+    if not related:
+        for total in recipe.totals:
+            half, width = _half_step(plan, total)
+            unit *= half * width
+    factor = 3.0 if related else 1.0
+    terms = {
+        recipe.product: factor * unit / bound(plan.parts[recipe.product].aggregate)
+    }
+    for total in recipe.totals:
+        terms[total] = factor / sqrt(3) * unit / _half_step(plan, total)[1]
+    if recipe.count is not None:
+        terms[recipe.count] = factor / 3 * unit
+    for squares in recipe.squares or ():
+        if squares is not None:
+            terms[squares] = 3 / 8 * unit / bound(plan.parts[squares].aggregate)
+    error = _together(plan, terms, confidence)
+    return (min(1.0, error[0]), min(2.0, error[1])) if related else error
+
+
+def _choice(plan: Plan, part: int, confidence: float) -> tuple[float, float]:
+    """Return how many rows the chosen has less than the most frequent: bounds."""
+    mechanism = plan.step_of(part).mechanism
+    assert isinstance(mechanism, Selection)  # noqa: S101  allocate.py pairs them so
+    count = getattr(plan.parts[part].aggregate, "count", 1)
+    far = float(mechanism.shortfall(count, confidence))
+    return mechanism.mean_shortfall(count), far
 
 
 def _quotient(

@@ -7,11 +7,14 @@ from typing import assert_never
 from sfumato.account import GDP, ZCDP, Epsilon, Loss
 from sfumato.amount import Amount
 from sfumato.declare.query import (
+    Correlation,
     Count,
+    Covariance,
     Crosstab,
     Histogram,
     Mean,
     Median,
+    Mode,
     Proportion,
     Quantile,
     Query,
@@ -37,11 +40,14 @@ from sfumato.plan.aggregate import (
     Binned,
     Bins,
     CentredKey,
+    CentredProduct,
     CentredSquare,
     CentredSum,
+    Choice,
     CountRows,
     CountValues,
     Crossed,
+    Scale,
     SumValues,
     grid,
     tree,
@@ -50,7 +56,10 @@ from sfumato.plan.allocate import arrange
 from sfumato.plan.check import check_query
 from sfumato.plan.grouping import Grouping
 from sfumato.plan.record import (
+    ByChoice,
     ByCount,
+    ByMatrix,
+    ByProduct,
     ByQuotient,
     ByRank,
     ByRatio,
@@ -126,7 +135,7 @@ class _Needs:
         }
         self._everyone = query.condition is None and not query.keys
 
-    def recipe(self, statistic: Statistic) -> Recipe:  # noqa: PLR0911  one for each
+    def recipe(self, statistic: Statistic) -> Recipe:  # noqa: C901, PLR0911  one for each
         """Return how the figure follows from parts, adding those it lacks."""
         match statistic:
             case Count(column):
@@ -147,6 +156,10 @@ class _Needs:
                 return ByRank(tuple(map(self._place, levels)), statistic.level)
             case Histogram(column, edges):
                 return Direct(self._place(self._bins(column, edges)))
+            case Mode(column, edges):
+                return ByChoice(self._place(Choice(self._bins(column, edges))))
+            case Covariance() | Correlation():
+                return self._matrix(statistic)
             case Crosstab(column, other, edges, other_edges):
                 pair = self._bins(column, edges), self._bins(other, other_edges)
                 return Direct(self._place(Crossed(*pair)))
@@ -179,8 +192,8 @@ class _Needs:
         public = self._everyone and self._schema.unit.size is not None
         return public and (column is None or self._is_complete(column))
 
-    def _centred_sum(self, column: str) -> int:
-        return self._place(CentredSum(column, *grid(self._number(column))))
+    def _centred_sum(self, column: str, among: tuple[str, ...] = ()) -> int:
+        return self._place(CentredSum(column, *grid(self._number(column)), among))
 
     def _share(self, column: str, key: Key | None) -> int:
         declared = self._schema[column]
@@ -190,11 +203,50 @@ class _Needs:
         return self._place(CentredKey(column, keys.index(token(key)), len(keys)))
 
     def _squares(self, column: str, *, root: bool) -> BySquares:
-        first, last = grid(self._number(column))
-        square = CentredSquare(column, first, last, self._is_complete(column))
+        squares = self._squares_among(column, ())
         total = self._centred_sum(column)
-        squares = self._place(square) if square.reach else None
         return BySquares(total, squares, self._count(column), root)
+
+    def _matrix(self, statistic: Covariance | Correlation) -> ByMatrix:
+        """Lower every pair, over the rows that have all columns of the statistic."""
+        names = statistic.columns
+        needs = tuple(sorted(c for c in names if not self._is_complete(c)))
+        count = self._count(None) if not needs else self._count_of(needs)
+        related = isinstance(statistic, Correlation)
+        squares = {}
+        if related or len(names) > 2:  # noqa: PLR2004  a matrix has a diagonal
+            squares = {c: self._squares_among(c, needs) for c in names}
+        entries: list[ByProduct | BySquares] = []
+        for pair in statistic.pairs:
+            one, two = sorted(pair)
+            total, other = (self._centred_sum(c, _less(needs, c)) for c in (one, two))
+            if one == two:
+                entries.append(BySquares(total, squares[one], count, root=False))
+                continue
+            first, second = (Scale(c, *grid(self._number(c))) for c in (one, two))
+            product = CentredProduct(first, second, _less(needs, one, two))
+            entries.append(
+                ByProduct(
+                    (total, other),
+                    self._place(product),
+                    count,
+                    (squares[one], squares[two]) if related else None,
+                )
+            )
+        size = len(names) if len(names) > 2 else 0  # noqa: PLR2004
+        return ByMatrix(tuple(entries), size, related)
+
+    def _count_of(self, needs: tuple[str, ...]) -> int | None:
+        """Return the part that counts the rows that have all of these cells."""
+        if len(needs) == 1:
+            return self._count(needs[0])
+        return self._place(CountValues(needs[0], needs[1:]))
+
+    def _squares_among(self, column: str, needs: tuple[str, ...]) -> int | None:
+        first, last = grid(self._number(column))
+        complete, among = self._is_complete(column), _less(needs, column)
+        square = CentredSquare(column, first, last, complete, among)
+        return self._place(square) if square.reach else None
 
     def _place(self, aggregate: Aggregate) -> int:
         if aggregate not in self.aggregates:
@@ -209,6 +261,10 @@ class _Needs:
     def _is_complete(self, column: str) -> bool:
         declared = self._schema[column]
         return isinstance(declared, Real | Integer) and declared.complete
+
+
+def _less(names: tuple[str, ...], *without: str) -> tuple[str, ...]:
+    return tuple(name for name in names if name not in without)
 
 
 def _keys(schema: Schema, column: str) -> tuple[Key, ...]:

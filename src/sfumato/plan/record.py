@@ -19,6 +19,7 @@ from sfumato.account import (
     KNorm,
     Loss,
     Measure,
+    Selection,
     charge,
     describe,
 )
@@ -28,7 +29,10 @@ from sfumato.plan.aggregate import Aggregate
 from sfumato.plan.grouping import Group, Grouping
 
 __all__ = [
+    "ByChoice",
     "ByCount",
+    "ByMatrix",
+    "ByProduct",
     "ByQuotient",
     "ByRank",
     "ByRatio",
@@ -67,13 +71,13 @@ class Step:
     """Parts that are protected together, and the mechanism that does it.
 
     Attributes:
-        parts: Places in ``plan.parts``. One part has geometric or Gaussian noise;
-            several share joint noise, drawn afresh for each group.
+        parts: Places in ``plan.parts``. One part has geometric or Gaussian noise, or is
+            chosen from; several share joint noise, drawn afresh for each group.
         mechanism: Noise and charge, for all parts and cells jointly.
     """
 
     parts: tuple[int, ...]
-    mechanism: Geometric | KNorm | Gaussian
+    mechanism: Geometric | KNorm | Gaussian | Selection
 
 
 @final
@@ -138,12 +142,56 @@ class ByQuotient:
 
 @final
 @dataclass(frozen=True, slots=True)
+class ByProduct:
+    """A covariance: mean product - product of means, about the middles of both columns.
+
+    With `squares` it is divided by both deviations: a correlation. Places in them that
+    are none, and `count`, as in `BySquares`.
+    """
+
+    totals: tuple[int, int]
+    product: int
+    count: int | None
+    squares: tuple[int | None, int | None] | None = None
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ByMatrix:
+    """Figures of pairs of `size` columns, row by row of the upper triangle.
+
+    With `size` 0 they are no matrix. Those of a correlation lack the diagonal of ones.
+    """
+
+    entries: tuple[ByProduct | BySquares, ...]
+    size: int
+    correlation: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class ByChoice:
+    """The place of the bin that was chosen, one per group."""
+
+    part: int
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class PublicSize:
     """The figure is the declared, public number of rows: exact and free."""
 
 
 Recipe: TypeAlias = (
-    Direct | ByRatio | BySquares | ByRank | ByCount | ByQuotient | PublicSize
+    Direct
+    | ByRatio
+    | BySquares
+    | ByRank
+    | ByCount
+    | ByQuotient
+    | ByMatrix
+    | ByChoice
+    | PublicSize
 )
 
 
@@ -203,6 +251,7 @@ class Plan:
     def noise_of(self, part: int) -> Geometric | Coordinate | Gaussian:
         """Return the law of the noise on each integer of a part."""
         step = self.step_of(part)
+        assert not isinstance(step.mechanism, Selection)  # noqa: S101  a choice has none
         if not isinstance(step.mechanism, KNorm):
             return step.mechanism
         return step.mechanism.coordinate(step.parts.index(part))

@@ -21,6 +21,7 @@ from sfumato.plan.aggregate import (
     CentredProduct,
     CentredSquare,
     CentredSum,
+    Choice,
     CountRows,
     CountValues,
     Crossed,
@@ -68,7 +69,7 @@ def term(aggregate: Aggregate) -> Term:  # noqa: PLR0911  one for each
             return Term(0, 1)
         case CountValues(column, among):
             return Term(0, 1, (column, *among))
-        case Bins(column) | Level(column):
+        case Bins(column) | Level(column) | Choice(Bins(column)):
             return Term(0, 1, (column,), apart=True)
         case Crossed(one, two):
             return Term(0, 1, (one.column, two.column), apart=True)

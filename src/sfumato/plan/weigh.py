@@ -5,12 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from fractions import Fraction
 from itertools import chain
+from math import log
 from typing import assert_never
 
 from sfumato.declare.query import Query
 from sfumato.plan.aggregate import Aggregate, CentredSum, SumValues
 from sfumato.plan.record import (
+    ByChoice,
     ByCount,
+    ByMatrix,
+    ByProduct,
     ByQuotient,
     ByRank,
     ByRatio,
@@ -43,7 +47,7 @@ def weights(
     return [float(max(w, smallest / 2**20)) for w in weights]
 
 
-def _influence(  # noqa: PLR0911  one for each recipe
+def _influence(  # noqa: C901, PLR0911  one for each recipe
     recipe: Recipe, aggregates: Sequence[Aggregate]
 ) -> list[tuple[int, Fraction]]:
     """Return, per part, the squared error in rows that one unit of its noise causes."""
@@ -61,6 +65,12 @@ def _influence(  # noqa: PLR0911  one for each recipe
             # about 8/3 leaves and 4 nodes stand between a rank and what is known
             shares = (Fraction(8, 3), Fraction(4))
             return list(zip(levels, shares[: len(levels)], strict=True))
+        case ByChoice(part):
+            # the rows by which a choice of k falls short are near ln k times the scale
+            short = 1 + log(getattr(aggregates[part], "count", 1))
+            return [(part, Fraction(short**2 / 2))]
+        case ByMatrix(entries):
+            return _matrix_influence(entries, aggregates)
         case BySquares(total, squares, count, root):
             return _spread_influence((total, squares, count), aggregates, root=root)
         case ByQuotient(numerator, denominator):
@@ -78,6 +88,45 @@ def _influence(  # noqa: PLR0911  one for each recipe
             return [*pair, (count, (middle / largest) ** 2)]
         case _:
             assert_never(recipe)
+
+
+def _matrix_influence(
+    entries: Sequence[ByProduct | BySquares], aggregates: Sequence[Aggregate]
+) -> list[tuple[int, Fraction]]:
+    """Return the mean of the influences on the entries."""
+    found = [
+        _spread_influence((e.total, e.squares, e.count), aggregates, root=False)
+        if isinstance(e, BySquares)
+        else _product_influence(e, aggregates)
+        for e in entries
+    ]
+    return [(part, w / len(entries)) for one in found for part, w in one]
+
+
+def _product_influence(
+    recipe: ByProduct, aggregates: Sequence[Aggregate]
+) -> list[tuple[int, Fraction]]:
+    """Return the influences on ``E12 - E1·E2``, with E1 and E2 uniform in ±width.
+
+    In units of twice width·width per row: half of the mean product, E2/2 per unit of
+    the first sum, hence 1/12 of its square, and E1·E2/2 per row counted: 1/36. A
+    correlation divides by both deviations, width/√3 each, so all grow 9 times; and each
+    mean square moves it by r·3/2 of its share, r² taken as 1/3.
+    """
+    factor = Fraction(9 if recipe.squares else 1)
+    found = [(recipe.product, factor / (4 * bound(aggregates[recipe.product]) ** 2))]
+    found += [
+        (total, factor / (12 * bound(aggregates[total]) ** 2))
+        for total in recipe.totals
+    ]
+    if recipe.count is not None:
+        found.append((recipe.count, factor / 36))
+    found += [
+        (squares, Fraction(3, 64) / bound(aggregates[squares]) ** 2)
+        for squares in recipe.squares or ()
+        if squares is not None
+    ]
+    return found
 
 
 def _spread_influence(

@@ -2,5 +2,6 @@
 
 from sfumato.post.figures import points
 from sfumato.post.interval import intervals
+from sfumato.post.tell import figures, lacking, measurements, short_by
 
-__all__ = ["intervals", "points"]
+__all__ = ["figures", "intervals", "lacking", "measurements", "points", "short_by"]

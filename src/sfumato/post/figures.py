@@ -3,31 +3,37 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
-from typing import TypeAlias, assert_never, final
+from typing import assert_never
 
 import numpy as np
-from numpy.typing import NDArray
 
 from sfumato.plan import (
+    ByChoice,
     ByCount,
+    ByMatrix,
+    ByProduct,
     ByQuotient,
     ByRank,
     ByRatio,
     BySquares,
-    CentredKey,
-    CentredSquare,
-    CentredSum,
     Direct,
     Plan,
     PublicSize,
     Recipe,
 )
+from sfumato.post.matrix import entry_points, matrix_points
+from sfumato.post.rule import (
+    Floats,
+    Quotient,
+    Spread,
+    centre,
+    floats,
+    limits,
+    row_counts,
+)
 from sfumato.post.tree import quantiles
 
-__all__ = ["Floats", "Quotient", "Spread", "centre", "limits", "points", "summed"]
-
-Floats: TypeAlias = "NDArray[np.float64]"
+__all__ = ["matrix", "points"]
 
 
 def points(  # noqa: PLR0911  one for each recipe
@@ -40,7 +46,8 @@ def points(  # noqa: PLR0911  one for each recipe
     Counts and sums are unbiased. A mean is clamped to its bounds; a count below one
     counts as one under it. A variance is clamped into [0, (range/2)²], where the
     variance of values between the bounds lies, and a deviation into [0, range/2]. The
-    sum under a ratio counts as one grid step at least, with the sign of its bounds.
+    sum under a ratio counts as one grid step at least, with the sign of its bounds. A
+    choice has the figure 0: the rows that it is thought to lack.
 
     Args:
         plan: The plan that was measured.
@@ -54,151 +61,43 @@ def points(  # noqa: PLR0911  one for each recipe
         case PublicSize():
             return np.array([float(plan.schema.unit.size or 0)])
         case Direct(part, step_size):
-            return _floats(values[part]) * step_size
+            return floats(values[part]) * step_size
         case ByRatio(total, count):
             middle, half = centre(plan, total)
             low, high = limits(plan, total)
-            rows = _rows(plan, count, values)
-            mean = middle + half * _floats(values[total]) / np.maximum(rows, 1.0)
+            rows = row_counts(plan, count, values)
+            mean = middle + half * floats(values[total]) / np.maximum(rows, 1.0)
             return np.clip(mean, low, high)
+        case ByMatrix():
+            return matrix(plan, recipe, values)[1]
+        case ByChoice():
+            return np.zeros(len(plan.groups))
         case ByRank():
             return quantiles(plan, recipe, values)
         case BySquares(total, squares, count):
-            held = None if squares is None else _floats(values[squares])
-            rows = np.maximum(_rows(plan, count, values), 1.0)
-            return Spread.of(plan, recipe)(_floats(values[total]), held, rows)
+            held = None if squares is None else floats(values[squares])
+            rows = np.maximum(row_counts(plan, count, values), 1.0)
+            return Spread.of(plan, recipe)(floats(values[total]), held, rows)
         case ByQuotient(numerator, denominator):
             above, below = (points(plan, r, values) for r in (numerator, denominator))
             return Quotient.of(plan, denominator)(above, below)
         case ByCount(total, count):
             middle, half = centre(plan, total)
-            return middle * _rows(plan, count, values) + half * _floats(values[total])
+            return middle * row_counts(plan, count, values) + half * floats(
+                values[total]
+            )
         case _:
             assert_never(recipe)
 
 
-def centre(plan: Plan, total: int) -> tuple[float, float]:
-    """Return the middle of the bounds and half a grid step, in the column's unit."""
-    aggregate = plan.parts[total].aggregate
-    if isinstance(aggregate, CentredKey):
-        return 0.5, 0.5
-    assert isinstance(aggregate, CentredSum)  # noqa: S101  lower.py pairs them so
-    half = _step(plan, aggregate.column) / 2
-    return (aggregate.first + aggregate.last) * half, half
+def matrix(
+    plan: Plan, recipe: ByMatrix, values: Sequence[Sequence[int]]
+) -> tuple[Floats, Floats]:
+    """Return the entries of a matrix before and after it was made one."""
 
+    def entry(one: ByProduct | BySquares) -> Floats:
+        if isinstance(one, ByProduct):
+            return entry_points(plan, one, values)
+        return points(plan, one, values)
 
-def limits(plan: Plan, total: int) -> tuple[float, float]:
-    """Return the public bounds of the column under a centred sum; a share's are 0, 1."""
-    aggregate = plan.parts[total].aggregate
-    if isinstance(aggregate, CentredKey):
-        return 0.0, 1.0
-    assert isinstance(aggregate, CentredSum)  # noqa: S101  lower.py pairs them so
-    column = plan.schema[aggregate.column]
-    return getattr(column, "lower", 0.0), getattr(column, "upper", 1.0)
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Quotient:
-    """Two sums → their ratio; the same for one and for many.
-
-    Attributes:
-        sign: 1 where the column below has bounds of at least 0, -1 where of at most 0.
-        least: Its grid step: the smallest size of a sum that is not 0.
-    """
-
-    sign: float
-    least: float
-
-    @classmethod
-    def of(cls, plan: Plan, below: Direct | ByCount) -> Quotient:
-        """Return the rule for what stands below."""
-        column = plan.schema[summed(plan, below)]
-        sign = -1.0 if getattr(column, "lower", 0.0) < 0 else 1.0
-        return cls(sign, _step(plan, summed(plan, below)))
-
-    def __call__(self, above: Floats, below: Floats) -> Floats:
-        """Return the ratios."""
-        return above * self.sign / np.maximum(below * self.sign, self.least)
-
-
-def summed(plan: Plan, recipe: Direct | ByCount) -> str:
-    """Return the column that a sum is of."""
-    part = recipe.part if isinstance(recipe, Direct) else recipe.total
-    return str(getattr(plan.parts[part].aggregate, "column", ""))
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class Spread:
-    """Sum, squares and count → variance, or its root; the same for one and for many.
-
-    Attributes:
-        half: Half a grid step, in the column's unit.
-        width: Grid steps between the bounds: the largest distance in half steps.
-        square: What was squared; none where every square is one.
-        root: Whether a standard deviation is wanted.
-    """
-
-    half: float
-    width: int
-    square: CentredSquare | None
-    root: bool
-
-    @classmethod
-    def of(cls, plan: Plan, recipe: BySquares) -> Spread:
-        """Return the rule for a recipe."""
-        aggregate = plan.parts[recipe.total].aggregate
-        assert isinstance(aggregate, CentredSum)  # noqa: S101  lower.py pairs them so
-        square = None
-        if recipe.squares is not None:
-            found = plan.parts[recipe.squares].aggregate
-            square = found if isinstance(found, CentredSquare) else None
-        half = _step(plan, aggregate.column) / 2
-        return cls(half, aggregate.width, square, recipe.root)
-
-    @property
-    def largest(self) -> float:
-        """The largest variance, or deviation, of values between the bounds."""
-        deviation = self.width * self.half
-        return deviation if self.root else deviation**2
-
-    def __call__(self, sums: Floats, squares: Floats | None, rows: Floats) -> Floats:
-        """Return the figures; `rows` is at least 1.
-
-        Squares were floored to units of ``2^shift``; half a unit, the mean of what was
-        lost, is given back.
-        """
-        return self.figure(self.second(squares, rows) - self.first(sums, rows) ** 2)
-
-    def first(self, sums: Floats, rows: Floats) -> Floats:
-        """Return the mean distance from the middle, as a share of the width."""
-        return sums / rows / self.width
-
-    def second(self, squares: Floats | None, rows: Floats) -> Floats:
-        """Return the mean squared distance, as a share of the squared width."""
-        if squares is None or self.square is None:
-            return np.ones_like(rows)
-        one = self.square
-        lost = (1 - 2.0**-one.shift) / 2
-        mean = (squares / rows + one.least + one.most) / 2 + lost
-        return mean * (one.scale / self.width**2)
-
-    def figure(self, variance: Floats) -> Floats:
-        """Return the figure of a variance that is given as a share of the largest."""
-        share = np.clip(variance, 0.0, 1.0)
-        return self.largest * (np.sqrt(share) if self.root else share)
-
-
-def _rows(plan: Plan, count: int | None, values: Sequence[Sequence[int]]) -> Floats:
-    if count is None:
-        return np.array([float(plan.schema.unit.size or 0)])
-    return _floats(values[count])
-
-
-def _step(plan: Plan, column: str) -> float:
-    return float(getattr(plan.schema[column], "step", 1.0))
-
-
-def _floats(values: Sequence[int]) -> Floats:
-    return np.array([float(v) for v in values], dtype=np.float64)
+    return matrix_points(plan, recipe, entry)

@@ -8,13 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import ceil, floor
-from typing import assert_never
+from typing import Any, assert_never
 
 import numpy as np
 
+from sfumato.account import Selection
 from sfumato.plan import (
     Bins,
+    ByChoice,
     ByCount,
+    ByMatrix,
+    ByProduct,
     ByQuotient,
     ByRank,
     ByRatio,
@@ -28,9 +32,11 @@ from sfumato.plan import (
     Recipe,
     linear,
 )
-from sfumato.post.figures import Floats, Quotient, Spread, centre, limits, points
+from sfumato.post.figures import matrix, points
+from sfumato.post.matrix import Together
 from sfumato.post.noise import DRAWS, noise_draws, noise_error
 from sfumato.post.ranks import rank_intervals
+from sfumato.post.rule import Floats, Quotient, Spread, centre, limits
 
 __all__ = ["intervals"]
 
@@ -38,7 +44,7 @@ _CHUNK = 256  # groups at a time: 16 MB of draws
 _FEWEST = 4  # draws beyond an end; fewer do not tell where it lies
 
 
-def intervals(  # noqa: PLR0911  one for each recipe
+def intervals(  # noqa: C901, PLR0911, PLR0912  one for each recipe
     plan: Plan,
     recipe: Recipe,
     values: Sequence[Sequence[int]],
@@ -67,6 +73,10 @@ def intervals(  # noqa: PLR0911  one for each recipe
             return rank_intervals(plan, recipe, values, confidence)
         case BySquares():
             return _spread(plan, recipe, values, confidence)
+        case ByChoice(part):
+            return _choice(plan, part, confidence)
+        case ByMatrix():
+            return _matrix(plan, recipe, values, confidence)
         case ByQuotient():
             return _quotient(plan, recipe, values, confidence)
         case ByCount(total, count):
@@ -166,6 +176,48 @@ def _quotient(
     return low, high
 
 
+def _choice(plan: Plan, part: int, confidence: float) -> tuple[Floats, Floats]:
+    """Return how many rows the chosen bin may lack, whatever the data."""
+    mechanism = plan.step_of(part).mechanism
+    assert isinstance(mechanism, Selection)  # noqa: S101  allocate.py pairs them so
+    count = getattr(plan.parts[part].aggregate, "count", 1)
+    none = np.zeros(len(plan.groups))
+    return none - mechanism.shortfall(count, confidence), none
+
+
+def _matrix(
+    plan: Plan, recipe: ByMatrix, values: Sequence[Sequence[int]], confidence: float
+) -> tuple[Floats, Floats]:
+    """Return the ends of each entry, as noise left it.
+
+    Where the matrix had to be adjusted they are stretched to hold the entry that is told.
+    """
+    ends = [
+        _spread(plan, entry, values, confidence)
+        if isinstance(entry, BySquares)
+        else _product(plan, entry, values, confidence)
+        for entry in recipe.entries
+    ]
+    low, high = (np.stack(side, axis=-1).ravel() for side in zip(*ends, strict=True))
+    raw, made = matrix(plan, recipe, values)
+    low = np.where(raw == made, low, np.minimum(low, made))
+    return low, np.where(raw == made, high, np.maximum(high, made))
+
+
+def _product(
+    plan: Plan, recipe: ByProduct, values: Sequence[Sequence[int]], confidence: float
+) -> tuple[Floats, Floats]:
+    rule = Together.of(plan, recipe)
+    if _is_rare(confidence):
+        return _product_bounds(plan, rule, values, confidence)
+
+    def figure(*terms: Floats) -> Floats:
+        return rule(dict(zip(rule.parts, terms[:-1], strict=True)), terms[-1])
+
+    parts = (*rule.parts, recipe.count)
+    return _bootstrap(plan, parts, values, figure, (-rule.unit, rule.unit), confidence)
+
+
 def _bootstrap(
     plan: Plan,
     parts: tuple[int | None, ...],
@@ -176,8 +228,8 @@ def _bootstrap(
 ) -> tuple[Floats, Floats]:
     """Return the middle outcomes of a figure of several parts, the last one a count.
 
-    The count may be none, the public size. Where no row may be left, any value between
-    `ends` may be true.
+    The count may be none, the public size. Where no row may be left, or the figure is
+    NaN, any value between `ends` may be true.
     """
     known = tuple(p for p in parts if p is not None)
     noise = noise_draws(plan, known)
@@ -192,8 +244,8 @@ def _bootstrap(
         *sums, rows = (
             h[part, None] - drawn for h, drawn in zip(held, noise, strict=True)
         )
-        none = rows < 1
         outcomes = figure(*sums, np.maximum(rows, 1))
+        none = (rows < 1) | np.isnan(outcomes)
         low[part] = _order(np.where(none, ends[0], outcomes), outside)
         high[part] = _order(np.where(none, ends[1], outcomes), DRAWS - 1 - outside)
     return low, high
@@ -231,29 +283,86 @@ def _spread_bounds(
 ) -> tuple[Floats, Floats]:
     """Return ends that no variance passes whose terms are all within their errors."""
     spread = Spread.of(plan, recipe)
-    terms = [p for p in (recipe.total, recipe.squares, recipe.count) if p is not None]
-    each = min(1 - (1 - confidence) / len(terms), 1 - 2**-53)
+    terms = (recipe.total, recipe.squares, recipe.count)
+    held = _Around(plan, terms, values, confidence)
+    low, high = map(spread.figure, held.variance(spread, recipe.total, recipe.squares))
+    return np.where(held.none, 0.0, low), np.where(held.none, spread.largest, high)
 
-    def around(part: int) -> tuple[Floats, Floats]:
-        held = np.array([float(v) for v in values[part]])
-        reach = noise_error(plan, part, each)
-        return held - reach, held + reach
 
-    sums = around(recipe.total)
-    rows = (np.full(len(sums[0]), float(plan.schema.unit.size or 1)),) * 2
-    if recipe.count is not None:
-        rows = around(recipe.count)
-    counts = [np.maximum(n, 1.0) for n in rows]
-    firsts = [spread.first(s, n) for s in sums for n in counts]
-    least, most = np.min(firsts, axis=0), np.max(firsts, axis=0)
-    far = np.maximum(least**2, most**2)
-    near = np.where((least <= 0) & (most >= 0), 0.0, np.minimum(least**2, most**2))
-    squares = (None,) if recipe.squares is None else around(recipe.squares)
-    seconds = [spread.second(s, n) for s in squares for n in counts]
-    low = spread.figure(np.min(seconds, axis=0) - far)
-    high = spread.figure(np.max(seconds, axis=0) - near)
-    none = rows[0] < 1
-    return np.where(none, 0.0, low), np.where(none, spread.largest, high)
+def _product_bounds(
+    plan: Plan, rule: Together, values: Sequence[Sequence[int]], confidence: float
+) -> tuple[Floats, Floats]:
+    """Return ends that no covariance passes whose terms are all within their errors."""
+    recipe = rule.recipe
+    held = _Around(plan, (*rule.parts, recipe.count), values, confidence)
+    firsts = [
+        held.corners(t, s.first)
+        for s, t in zip(rule.spreads, recipe.totals, strict=True)
+    ]
+    means = [a * b for a in firsts[0] for b in firsts[1]]
+    least, most = held.corners(recipe.product, rule.share)
+    low, high = least - np.max(means, axis=0), most - np.min(means, axis=0)
+    none = held.none
+    if recipe.squares is not None:
+        both = zip(rule.spreads, recipe.totals, recipe.squares, strict=True)
+        spreads = [held.variance(*one) for one in both]
+        below, above = (
+            np.sqrt(np.maximum(one, 0.0) * np.maximum(two, 0.0))
+            for one, two in zip(*spreads, strict=True)
+        )
+        none = none | (below <= 0)
+        below, above = (np.where(none, 1.0, x) for x in (below, above))
+        low = low / np.where(low < 0, below, above)
+        high = high / np.where(high > 0, below, above)
+    low, high = (rule.unit * np.clip(x, -1.0, 1.0) for x in (low, high))
+    return np.where(none, -rule.unit, low), np.where(none, rule.unit, high)
+
+
+class _Around:
+    """Terms of a figure, the last one its count, all within their errors together.
+
+    Attributes:
+        none: Where no row may be left.
+    """
+
+    def __init__(
+        self,
+        plan: Plan,
+        terms: Sequence[int | None],
+        values: Sequence[Sequence[int]],
+        confidence: float,
+    ) -> None:
+        known, groups = [p for p in terms if p is not None], len(plan.groups)
+        each = min(1 - (1 - confidence) / len(known), 1 - 2**-53)
+        self._ends: dict[int, tuple[Floats, Floats]] = {}
+        for part in known:
+            held = np.array([float(v) for v in values[part]])
+            reach = noise_error(plan, part, each)
+            self._ends[part] = held - reach, held + reach
+        count = terms[-1]
+        rows = (np.full(groups, float(plan.schema.unit.size or 1)),) * 2
+        if count is not None:
+            rows = self._ends[count]
+        self.none = rows[0] < 1
+        self._rows = [np.maximum(n, 1.0) for n in rows]
+
+    def corners(
+        self, part: int | None, figure: Callable[[Any, Floats], Floats]
+    ) -> tuple[Floats, Floats]:
+        """Return the ends of a figure that is monotone in the part and in the rows."""
+        ends = (None, None) if part is None else self._ends[part]
+        found = [figure(x, n) for x in ends for n in self._rows]
+        return np.min(found, axis=0), np.max(found, axis=0)
+
+    def variance(
+        self, spread: Spread, total: int, squares: int | None
+    ) -> tuple[Floats, Floats]:
+        """Return the ends of a variance, as a share of the largest."""
+        least, most = self.corners(total, spread.first)
+        far = np.maximum(least**2, most**2)
+        near = np.where((least <= 0) & (most >= 0), 0.0, np.minimum(least**2, most**2))
+        low, high = self.corners(squares, spread.second)
+        return low - far, high - near
 
 
 def _is_rare(confidence: float) -> bool:

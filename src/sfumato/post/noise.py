@@ -13,9 +13,9 @@ from math import ceil
 import numpy as np
 
 from sfumato import noise
-from sfumato.account import Gaussian, Geometric, KNorm
+from sfumato.account import Gaussian, Geometric, KNorm, Selection
 from sfumato.plan import Plan
-from sfumato.post.figures import Floats
+from sfumato.post.rule import Floats
 
 __all__ = ["DRAWS", "law_draws", "noise_draws", "noise_error"]
 
@@ -27,6 +27,7 @@ _LATTICE = 1 << 40
 def noise_error(plan: Plan, part: int, confidence: float) -> float:
     """Return t with ``P(|noise| <= t) >= confidence``, in integers of the part."""
     step = plan.step_of(part)
+    assert not isinstance(step.mechanism, Selection)  # noqa: S101  a choice has no noise
     if not isinstance(step.mechanism, KNorm):
         return _law_error(step.mechanism, confidence)
     return _coordinate_error(step.mechanism, step.parts.index(part), confidence)
@@ -37,6 +38,7 @@ def noise_draws(plan: Plan, parts: tuple[int, ...]) -> list[Floats]:
     drawn, sizes = [], dict[tuple[int, ...], Floats]()
     for part in parts:
         step = plan.step_of(part)
+        assert not isinstance(step.mechanism, Selection)  # noqa: S101  it has no noise
         if not isinstance(step.mechanism, KNorm):
             drawn.append(law_draws(step.mechanism, DRAWS))
             continue

@@ -77,6 +77,7 @@ class Project:
         releases: The releases, in order.
         folder: Where results go.
         formats: What is written.
+        headline: Names of the figures that the report shows first.
     """
 
     path: Path
@@ -90,6 +91,7 @@ class Project:
     releases: tuple[Asked, ...]
     folder: Path
     formats: tuple[Format, ...]
+    headline: tuple[str, ...] = ()
 
     @property
     def delta(self) -> str:
@@ -141,6 +143,7 @@ def from_values(raw: dict[str, Any], where: Path) -> Project:
     _check_names(file, where.name)
     budget = declared_budget(file.budget, where.name)
     anchor = file.budget.anchor
+    releases = _releases(file, dataset, budget, where.name)
     return Project(
         path=where,
         title=_title(file.title, file.data.name),
@@ -150,9 +153,10 @@ def from_values(raw: dict[str, Any], where: Path) -> Project:
         ledger=_ledger(file.budget.ledger or f"{where.stem}.ledger", where),
         anchor=_beside(where, anchor, "budget.anchor") if anchor else None,
         limits=declared_limits(file.budget.limits, budget, where.name),
-        releases=_releases(file, dataset, budget, where.name),
+        releases=releases,
         folder=_beside(where, file.output.folder, "output.folder"),
         formats=tuple(dict.fromkeys(file.output.formats)),
+        headline=_headline(file, releases, where.name),
     )
 
 
@@ -199,6 +203,23 @@ def _releases(
         _asked(entry, w.query, loss, dataset, where)
         for entry, w, loss in zip(file.releases, wanted, losses, strict=True)
     )
+
+
+def _headline(
+    file: model.ProjectFile, releases: tuple[Asked, ...], where: str
+) -> tuple[str, ...]:
+    """Return the figures to show first; each must be one of some release."""
+    known = [s.name for asked in releases for s in asked.query.statistics]
+    for name in file.output.headline:
+        if name not in known:
+            raise ProjectError(
+                N_("{file}: output.headline names {name}, which no release asks for"),
+                hint=N_("the figures are {near}"),
+                file=where,
+                name=shown(name),
+                near=nearest(name, known),
+            )
+    return tuple(dict.fromkeys(file.output.headline))
 
 
 def _query(entry: model.ReleaseTable, schema: Schema, file: str) -> Query:

@@ -307,6 +307,10 @@ class OutputTable(Strict):
     formats: list[Literal["json", "csv", "html", "md", "xlsx", "parquet", "zip"]] = (
         Field(default=["json", "csv", "html"], min_length=1)
     )
+    headline: list[str] = Field(
+        default_factory=list,
+        description="Names of the figures that the report shows first, such as mean_Age",
+    )
 
 
 class ProjectFile(Strict):

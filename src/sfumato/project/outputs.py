@@ -43,12 +43,14 @@ class Outputs:
     Attributes:
         folder: The folder; made when absent.
         formats: Which forms of the releases are written.
+        headline: Names of the figures that the page shows first.
         owner: Whether owner.html is written too: true values, NOT PRIVATE.
     """
 
     folder: Path
     formats: tuple[Format, ...]
     owner: bool = False
+    headline: tuple[str, ...] = ()
 
     @property
     def paths(self) -> tuple[Path, ...]:
@@ -111,7 +113,24 @@ class Outputs:
     def write(self, releases: Sequence[Release], *, lang: str, title: str) -> None:
         """Write all public files, each in one step; JSON, which holds all, first."""
         for form in sorted(self.formats, key=list(_NAMES).index):
-            write(self.folder / _NAMES[form], _content(form, releases, lang, title))
+            write(
+                self.folder / _NAMES[form], self._content(form, releases, lang, title)
+            )
+
+    def _content(
+        self, form: Format, releases: Sequence[Release], lang: str, title: str
+    ) -> str | bytes:
+        match form:
+            case "json":
+                return json_text(releases)
+            case "html":
+                from sfumato.report import to_html
+
+                return to_html(
+                    list(releases), lang=lang, title=title, headline=self.headline
+                )
+            case _:
+                return FORMATS[form](releases, lang)
 
     def write_owner(self, comparisons: Sequence[OwnerComparison], *, lang: str) -> None:
         """Write the owner's page, which only its owner may read: NOT PRIVATE."""
@@ -119,20 +138,6 @@ class Outputs:
 
         page = owner_html(comparisons, lang=lang)
         write(self.folder / _OWNER, page, mode=0o600)
-
-
-def _content(
-    form: Format, releases: Sequence[Release], lang: str, title: str
-) -> str | bytes:
-    match form:
-        case "json":
-            return json_text(releases)
-        case "html":
-            from sfumato.report import to_html
-
-            return to_html(list(releases), lang=lang, title=title)
-        case _:
-            return FORMATS[form](releases, lang)
 
 
 def json_text(releases: Sequence[Release]) -> str:

@@ -15,14 +15,14 @@ from sfumato.words import N_
 __all__ = ["KINDS", "StatisticTable"]
 
 KINDS = ("count", "mean", "sum", "proportion", "variance", "std", "quantile", "median",
-         "near_minimum", "near_maximum", "histogram", "crosstab", "ratio")  # fmt: skip
+         "near_minimum", "near_maximum", "histogram", "crosstab", "ratio", "covariance", "correlation", "mode")  # fmt: skip
 _PLAIN: dict[str, Callable[..., query.Statistic]] = {
     kind.__name__: kind
     for kind in (query.mean, query.sum, query.variance, query.std, query.median,
                  query.quantile, query.near_minimum, query.near_maximum)
 }  # fmt: skip
 _PARTS = {
-    "edges": ("histogram", "crosstab"),
+    "edges": ("histogram", "crosstab", "mode"),
     "level": ("quantile", "near_minimum", "near_maximum"),
     "key": ("proportion",),
     "by": ("crosstab", "ratio"),
@@ -58,6 +58,15 @@ class StatisticTable(Strict):
     ratio: str | None = Field(
         default=None, description="A column whose sum is divided by the sum of by"
     )
+    covariance: list[str] | None = Field(
+        default=None, description="Two columns, or those of a matrix"
+    )
+    correlation: list[str] | None = Field(
+        default=None, description="Two columns, or those of a matrix"
+    )
+    mode: str | None = Field(
+        default=None, description="A column whose most frequent key or bin is asked"
+    )
     by: str | None = Field(default=None, description="The second column")
     edges: list[Number] | None = Field(
         default=None, description="Increasing, public edges"
@@ -74,7 +83,7 @@ class StatisticTable(Strict):
         default=None, min_length=1, description="Name of the figure"
     )
 
-    def declared(self) -> query.Statistic:
+    def declared(self) -> query.Statistic:  # noqa: PLR0911  one for each
         """Return the declaration."""
         given = {"name": self.name, "weight": self.weight}
         kind = next((k for k in KINDS if getattr(self, k) is not None), "count")
@@ -86,6 +95,12 @@ class StatisticTable(Strict):
                 return query.proportion(column, self.key, **given)
             case "histogram":
                 return query.histogram(column, self.edges, **given)
+            case "mode":
+                return query.mode(column, self.edges, **given)
+            case "covariance":
+                return query.covariance(*column, **given)
+            case "correlation":
+                return query.correlation(*column, **given)
             case "crosstab":
                 cut: Any = {"edges": self.edges, "other_edges": self.by_edges}
                 return query.crosstab(column, self.by or "", **cut, **given)

@@ -61,6 +61,7 @@ def _figure(figure: Figure) -> dict[str, Any]:
         for name, value in (
             ("other", figure.other),
             ("other_bin", _bin(figure.other_bin)),
+            ("raw", figure.raw),
         )
         if value is not None
     }

@@ -268,7 +268,7 @@ _figure = _record(
         "unit": _is_text,
         "bin": _or_none(_is_bin),
     },
-    {"other": _is_text, "other_bin": _is_bin},
+    {"other": _is_text, "other_bin": _is_bin, "raw": _is_number},
 )
 
 _receipt = _record(

@@ -38,6 +38,9 @@ Kind: TypeAlias = Literal[
     "histogram",
     "crosstab",
     "ratio",
+    "covariance",
+    "correlation",
+    "mode",
 ]
 Bin: TypeAlias = "tuple[float, float] | str | int | bool | None"
 
@@ -53,9 +56,11 @@ class Noise:
     Attributes:
         law: ``"geometric"`` (two-sided, on integers, on its own), ``"k_norm"`` (drawn
             jointly with other measurements, uniform in a box of random size),
-            ``"discrete_gaussian"`` or ``"gaussian"`` (rounded to whole numbers).
+            ``"discrete_gaussian"`` or ``"gaussian"`` (rounded to whole numbers);
+            ``"permute_and_flip"`` or ``"exponential"`` for a choice.
         scale: Its scale in grid steps, as an exact fraction or decimal text: worst
-            change over ε, or the standard deviation of a Gaussian.
+            change over ε, the standard deviation of a Gaussian, or the rows per unit of
+            the exponent of a choice.
         step: Size of one grid step in the figure's unit.
         loss: Its charge in the budget's currency, as exact decimal text; shared by all
             that are joint.
@@ -79,7 +84,9 @@ class Figure:
         kind: Which statistic it is.
         column: The column it is about; none for a count of rows.
         group: Grouping columns and keys that it holds for; empty without grouping.
-        estimate: The number. Counts and sums are unbiased and may be negative.
+        estimate: The number. Counts and sums are unbiased and may be negative. Of a mode
+            0: the rows by which the chosen `bin` is thought to lack the largest count;
+            the interval tells how many it may lack.
         low: Lower end of the interval.
         high: Upper end of the interval.
         noise: The noise terms inside it; empty for a public, exact number.
@@ -87,6 +94,7 @@ class Figure:
         bin: For a histogram of numbers the edges (left, right); of categories the key.
         other: The second column of a table, a ratio or a covariance; else none.
         other_bin: As `bin`, of the second column of a table.
+        raw: The entry of a matrix as noise left it, where it had to be adjusted.
     """
 
     name: str
@@ -101,6 +109,7 @@ class Figure:
     bin: Bin = None
     other: str | None = None
     other_bin: Bin = None
+    raw: float | None = None
 
     def __post_init__(self) -> None:
         """Keep an own copy of the group, so that nobody can change it later."""

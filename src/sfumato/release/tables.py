@@ -30,7 +30,7 @@ __all__ = [
 Cell: TypeAlias = "str | int | float | bool | None"
 Sort: TypeAlias = Literal["text", "whole", "real", "flag", "mixed"]
 
-_REALS = {"bin_low", "bin_high", "other_bin_low", "other_bin_high", "estimate", "low",
+_REALS = {"bin_low", "bin_high", "other_bin_low", "other_bin_high", "raw", "estimate", "low",
           "high", "confidence"}  # fmt: skip
 _RUNS = re.compile(r"[\s']*[=+\-@＝＋－＠]|[\t\r\n]")
 _LARGEST = 1 << 63  # whole numbers from here on do not fit a column of 64-bit integers
@@ -61,6 +61,7 @@ def to_columns(release: Release) -> dict[str, list[Cell]]:
         "kind": [f.kind for f in figures],
         "column": [f.column for f in figures],
         **_about_others(figures),
+        **_about_raw(figures),
     }
     last = _about_figures(figures, release.confidence) | _about_release(release)
     for key in keys:
@@ -86,6 +87,12 @@ def _about_others(figures: Sequence[Figure]) -> dict[str, list[Cell]]:
         "other_bin_low": [left for left, _ in edges],
         "other_bin_high": [right for _, right in edges],
     }
+
+
+def _about_raw(figures: Sequence[Figure]) -> dict[str, list[Cell]]:
+    """Return the entries before a matrix was adjusted, where any could have been."""
+    known = any(f.kind in {"covariance", "correlation"} for f in figures)
+    return {"raw": [f.raw for f in figures]} if known else {}
 
 
 def _about_figures(

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from unicodedata import category, combining, east_asian_width
 
-__all__ = ["columns", "pad", "visible"]
+__all__ = ["aligned", "columns", "pad", "visible"]
 
 _PICTURES = 0x2400  # Unicode's pictures of the control characters 0 to 31
 
@@ -51,3 +52,24 @@ def pad(text: str, width: int, *, right: bool = False) -> str:
     """
     space = " " * (width - columns(text))
     return space + text if right else text + space
+
+
+def aligned(rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()) -> list[str]:
+    """Return the lines of a table, its cells as wide as they look.
+
+    Args:
+        rows: Cells, every row as long as the first.
+        right: Places of the columns that hold numbers.
+
+    Examples:
+        >>> aligned([["血糖", "7"], ["n", "12"]], right=[1])
+        ['血糖   7', 'n     12']
+    """
+    widths = [max(map(columns, cells)) for cells in zip(*rows, strict=True)]
+    return [
+        "  ".join(
+            pad(cell, width, right=i in right)
+            for i, (cell, width) in enumerate(zip(row, widths, strict=True))
+        ).rstrip()
+        for row in rows
+    ]

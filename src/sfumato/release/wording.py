@@ -28,12 +28,19 @@ _NAMES = {
     "std_": N_("Standard deviation of {column}"),
     "median_": N_("Median of {column}"),
     "histogram_": N_("Histogram of {column}"),
+    "mode_": N_("Most frequent {column}"),
     "near_minimum_": N_("Near-minimum of {column}"),
     "near_maximum_": N_("Near-maximum of {column}"),
 }
 _PAIRS = {
     "crosstab": N_("Table of {column} by {other}"),
     "ratio": N_("Sum of {column} over sum of {other}"),
+    "covariance": N_("Covariance of {column} and {other}"),
+    "correlation": N_("Correlation of {column} and {other}"),
+}
+_MATRICES = {
+    "covariance": N_("Covariance matrix"),
+    "correlation": N_("Correlation matrix"),
 }
 _UNITS = {"row": N_("one row")}
 _NEIGHBOURS = {
@@ -45,7 +52,13 @@ _LAWS = {
     "k_norm": N_("joint noise of {joint} measurements"),
     "discrete_gaussian": N_("discrete Gaussian"),
     "gaussian": N_("Gaussian, rounded to whole numbers"),
+    "permute_and_flip": N_("choice by permute-and-flip"),
+    "exponential": N_("choice by the exponential mechanism"),
 }
+
+_COUNTED = frozenset(
+    {"count", "histogram", "proportion", "crosstab", "correlation", "mode"}
+)
 
 _LONG = 1e15  # from here on, scientific notation reads better
 _FINE = 9  # decimals, likewise
@@ -89,9 +102,17 @@ def _told_quantile(figure: Figure, column: str, say: Say) -> str:
 
 def _told_pair(figure: Figure, column: str, say: Say) -> str:
     known = _PAIRS.get(figure.kind)
-    if known is None or figure.name != f"{figure.kind}_{column}_{figure.other}":
-        return ""
-    return say(known, column=column, other=figure.other)
+    if known is not None and not _is_entry(figure):
+        named = figure.name == f"{figure.kind}_{column}_{figure.other}"
+        return say(known, column=column, other=figure.other) if named else ""
+    of_many = figure.name.startswith(f"{figure.kind}_")
+    return say(_MATRICES[figure.kind]) if of_many else ""
+
+
+def _is_entry(figure: Figure) -> bool:
+    """Tell whether its name does not say of which columns it is."""
+    pair = f"{figure.kind}_{figure.column}_{figure.other}"
+    return figure.kind in _MATRICES and figure.name != pair
 
 
 def group_words(figure: Figure) -> str:
@@ -126,6 +147,11 @@ def last_bins(figures: Sequence[Figure]) -> tuple[tuple[bool, bool], ...]:
 
 def place_words(figure: Figure, *, last: bool = False, other_last: bool = False) -> str:
     """Return group and bins."""
+    if figure.kind == "mode":
+        return group_words(figure)
+    if _is_entry(figure):
+        pair = f"{visible(figure.column or '')} × {visible(figure.other or '')}"
+        return " · ".join(part for part in (group_words(figure), pair) if part)
     bins = [_placed(figure.column, figure.bin, figure.other, last=last)]
     bins.append(_placed(figure.other, figure.other_bin, figure.other, last=other_last))
     return " · ".join(part for part in (group_words(figure), *bins) if part)
@@ -156,11 +182,7 @@ def exact_words(value: str | float | bool) -> str:
 
 def scale_unit(figure: Figure) -> str:
     """Return the unit of the estimate: none for counts, whatever their bins are in."""
-    return (
-        ""
-        if figure.kind in {"count", "histogram", "proportion", "crosstab"}
-        else visible(figure.unit)
-    )
+    return "" if figure.kind in _COUNTED else visible(figure.unit)
 
 
 def number_words(figure: Figure) -> tuple[str, str, str]:
@@ -175,6 +197,9 @@ def number_words(figure: Figure) -> tuple[str, str, str]:
         >>> number_words(Figure("n", "count", None, {}, 12345, 12338, 12352))
         ('12,345', '12,338', '12,352')
     """
+    if figure.kind == "mode":  # the answer is the bin that was chosen
+        low, high = (_digits(n, 0, ROUND_HALF_EVEN) for n in (figure.low, figure.high))
+        return bin_words(figure), low, high
     numbers = (figure.estimate, figure.low, figure.high)
     ways = (ROUND_HALF_EVEN, ROUND_FLOOR, ROUND_CEILING)
     estimate, low, high = (
@@ -213,6 +238,9 @@ def range_words(figure: Figure, say: Say) -> str:
     if not figure.noise and figure.low == figure.high:
         return say(N_("public, exact"))
     _, low, high = number_words(figure)
+    if figure.kind == "mode":
+        rows = low.lstrip("-")
+        return say(N_("at most {rows} rows fewer than the most frequent"), rows=rows)
     return say(N_("{low} to {high}"), low=low, high=high)
 
 

@@ -14,6 +14,7 @@ from sfumato.words import N_
 
 __all__ = ["all_gaussian", "deviation", "method", "noise_words", "scale_words"]
 
+_CHOICES = frozenset({"permute_and_flip", "exponential"})
 _GAUSSIAN = frozenset({"discrete_gaussian", "gaussian"})
 _WIDE = 4.0  # σ from which the sums over integers equal their integrals to 1e-130
 _FRACTION = 9  # characters
@@ -38,6 +39,15 @@ _LAWS = {
         "Each integer gets a normal number of standard deviation σ, and the sum is rounded "
         "to a whole number; σ² = sensitivity² / 2ρ, and the sensitivity is in L2, the root "
         "of the summed squares of all changes."
+    ),
+    "permute_and_flip": N_(
+        "A choice visits the candidates in random order and stops at the first that passes "
+        "with probability exp(−gap / scale), where the gap is how far its count lies below "
+        "the largest; no count is told."
+    ),
+    "exponential": N_(
+        "A choice takes each candidate with probability proportional to "
+        "exp(count / scale); no count is told."
     ),
 }
 
@@ -110,6 +120,8 @@ def deviation(noise: Noise) -> str:
     scale = float(exact(noise.scale) or 0)
     if scale <= 0:
         return "0"
+    if noise.law in _CHOICES:
+        return "–"  # a choice adds no noise
     size = noise.step * _deviation(noise.law, scale, noise.joint)
     return f"{size:.3g}" if size < _THOUSAND else f"{size:,.0f}"
 

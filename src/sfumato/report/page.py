@@ -22,7 +22,11 @@ _TAGS = {"en": "en", "zh": "zh-CN"}
 
 
 def to_html(
-    releases: Sequence[Release], *, lang: str | None = None, title: str | None = None
+    releases: Sequence[Release],
+    *,
+    lang: str | None = None,
+    title: str | None = None,
+    headline: Sequence[str] = (),
 ) -> str:
     """Return a page that shows releases: one file, offline, no script.
 
@@ -30,13 +34,14 @@ def to_html(
         releases: In the order of the page.
         lang: ``"en"`` or ``"zh"``; default: the language of the locale.
         title: Of the page; default: that of the only release, or a general one.
+        headline: Names of the figures to show first; default: the first single ones.
 
     Raises:
         MissingExtraError: matplotlib or Jinja2 is not installed.
     """
     tongue = language(lang)
     say = speaker(tongue)
-    views = [view(release, say) for release in releases]
+    views = [view(release, say, headline=headline) for release in releases]
     if title is None:
         title = views[0].title if len(views) == 1 else say(N_("Private figures"))
     alarm = "" if all(v.private for v in views) else say(NOT_PRIVATE)

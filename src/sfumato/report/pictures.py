@@ -36,7 +36,16 @@ Pair: TypeAlias = tuple[Figure, float | None]
 _MOST_STRIPS, _MOST_ROWS, _MOST_PANELS = 40, 60, 12
 _HUES = 3
 _POINTS = frozenset(
-    {"mean", "variance", "std", "quantile", "median", "ratio"}
+    {
+        "mean",
+        "variance",
+        "std",
+        "quantile",
+        "median",
+        "ratio",
+        "covariance",
+        "correlation",
+    }
 )  # no bars from 0
 
 
@@ -102,6 +111,7 @@ def pictures(pairs: Sequence[Pair], confidence: float, say: Say) -> list[Picture
     or bars (counts, sums); a histogram gets columns, or bars when its bins are
     categories or of several widths.
     """
+    pairs = [pair for pair in pairs if pair[0].kind != "mode"]  # no number to draw
     series = _gather(pairs, key=lambda f: (f.name, f.column, f.other))
     singles = [pair for run in series for pair in run if _is_single(pair[0], run)]
     level = confidence_words(confidence)
@@ -147,7 +157,7 @@ def _strips(singles: Sequence[Pair], heads: Callable[..., Heads], say: Say) -> P
 
 def _with_unit(figure: Figure, say: Say) -> str:
     name, unit = name_words(figure, say), scale_unit(figure)
-    place = group_words(figure)
+    place = place_words(figure)
     name = f"{name} · {place}" if place else name
     return say(N_("{name} ({unit})"), name=name, unit=unit) if unit else name
 

@@ -55,7 +55,7 @@ __all__ = [
     "view",
 ]
 
-_MOST_CARDS = 6
+_MOST_CARDS, _MOST_NAMED = 6, 24
 _MOST_VALUES = 4_000  # raw integers printed in one page; the JSON file holds all
 
 
@@ -114,6 +114,7 @@ class View:
     private: bool
     level: str
     cards: tuple[Line, ...]
+    more_cards: int
     drawings: tuple[Drawing, ...]
     blocks: tuple[Block, ...]
     promise: str
@@ -137,8 +138,9 @@ class View:
     citation: str
 
 
-def view(release: Release, say: Say) -> View:
-    """Put a release into words."""
+def view(release: Release, say: Say, *, headline: Sequence[str] = ()) -> View:
+    """Put a release into words; `headline` names the figures to show first."""
+    cards, more_cards = _cards(release, headline, say)
     claim, measured = release.claim, release.measurements
     chances = risks(claim)
     terms = {"unit": unit_words(claim, say), "neighbours": neighbour_words(claim, say)}
@@ -149,7 +151,8 @@ def view(release: Release, say: Say) -> View:
         question=visible(release.question),
         private=claim.private,
         level=confidence_words(release.confidence),
-        cards=_cards(release, say),
+        cards=cards,
+        more_cards=more_cards,
         drawings=tuple(draw(p, say) for p in pictures(pairs, release.confidence, say)),
         blocks=blocks(lines(release.figures, say)),
         promise=promise(claim, say),
@@ -211,11 +214,19 @@ def blocks(rows: Sequence[Line]) -> tuple[Block, ...]:
     )
 
 
-def _cards(release: Release, say: Say) -> tuple[Line, ...]:
-    """Choose the headline: single figures first, else the first groups."""
-    plain = [f for f in release.figures if f.bin is None]
-    single = [f for f in plain if not f.group]
-    return tuple(_line(f, say) for f in (single or plain)[:_MOST_CARDS])
+def _cards(
+    release: Release, headline: Sequence[str], say: Say
+) -> tuple[tuple[Line, ...], int]:
+    """Choose the headline: the named figures, else single ones, else the first groups.
+
+    Returns:
+        The cards, and how many figures of that choice had no room.
+    """
+    chosen = [f for name in headline for f in release.figures if f.name == name]
+    plain = [f for f in release.figures if f.bin is None or f.kind == "mode"]
+    shown = chosen or [f for f in plain if not f.group] or plain
+    most = _MOST_NAMED if chosen else _MOST_CARDS
+    return lines(shown[:most], say), max(0, len(shown) - most)
 
 
 def _steps(measurements: Sequence[Measurement], say: Say) -> tuple[Step, ...]:

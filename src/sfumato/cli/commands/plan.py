@@ -7,7 +7,7 @@ from typing import Any
 
 import click
 
-from sfumato.account import Gaussian, KNorm
+from sfumato.account import Gaussian, KNorm, Selection
 from sfumato.cli.command import Command
 from sfumato.cli.figures import figure_names, figure_units
 from sfumato.cli.meaning import unit_words
@@ -123,7 +123,7 @@ def _noise(plan: Plan) -> list[str]:
         [
             _measured(part),
             number(bound(part.aggregate)),
-            number(plan.noise_of(i).mean_absolute_error),
+            _average(plan, i),
             _law(plan.step_of(i)),
             number(float(plan.charge(plan.step_of(i)))),
         ]
@@ -141,13 +141,25 @@ def _measured(part: Part) -> str:
         "CentredKey": N_("centred share of a key of {column}"),
         "Level": N_("ranges of {column}"),
         "CentredSquare": N_("centred squares of {column}"),
+        "CentredProduct": N_("centred products of {column}"),
+        "Crossed": N_("pairs of {column}"),
+        "Choice": N_("a choice among bins of {column}"),
         "Bins": N_("bins of {column}"),
     }
     column = getattr(part.aggregate, "column", "")
     return say(names[type(part.aggregate).__name__], column=column)
 
 
+def _average(plan: Plan, place: int) -> str:
+    if isinstance(plan.step_of(place).mechanism, Selection):
+        return "–"  # a choice has no noise of its own
+    return number(plan.noise_of(place).mean_absolute_error)
+
+
 def _law(step: Step) -> str:
+    if isinstance(step.mechanism, Selection):
+        flips = step.mechanism.law == "permute_and_flip"
+        return say(N_("permute-and-flip") if flips else N_("exponential mechanism"))
     if isinstance(step.mechanism, KNorm):
         text = N_("joint, for {count} together")
         return say(text, count=len(step.parts))
@@ -189,7 +201,7 @@ def _release_data(asked: Asked, rows: int, delta: str) -> dict[str, Any]:
             {
                 "noise": _noise_name(s),
                 **loss_data(plan.charge(s), delta),
-                "scale": str(s.mechanism.scale),
+                "scale": _scale(s),
                 "parts": [_part_data(plan, i) for i in s.parts],
             }
             for s in plan.steps
@@ -197,8 +209,15 @@ def _release_data(asked: Asked, rows: int, delta: str) -> dict[str, Any]:
     }
 
 
+def _scale(step: Step) -> str:
+    m = step.mechanism
+    return str(1 / m.rate if isinstance(m, Selection) else m.scale)
+
+
 def _noise_name(step: Step) -> str:
     m = step.mechanism
+    if isinstance(m, Selection):
+        return m.law
     if isinstance(m, Gaussian):
         return "discrete_gaussian" if m.law == "discrete" else "gaussian"
     return "k_norm" if isinstance(m, KNorm) else "geometric"
@@ -211,7 +230,9 @@ def _part_data(plan: Plan, place: int) -> dict[str, Any]:
         "column": getattr(part.aggregate, "column", None),
         "cells": part.cells,
         "changed_by_one_row": bound(part.aggregate),
-        "mean_absolute_noise": plan.noise_of(place).mean_absolute_error,
+        "mean_absolute_noise": None
+        if isinstance(plan.step_of(place).mechanism, Selection)
+        else plan.noise_of(place).mean_absolute_error,
     }
 
 

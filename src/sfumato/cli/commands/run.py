@@ -30,7 +30,12 @@ def _run(
         )
     declared = load(project)
     releases = declared.chosen(only)
-    outputs = Outputs(out or declared.folder, declared.formats, owner=flags["owner"])
+    outputs = Outputs(
+        out or declared.folder,
+        declared.formats,
+        owner=flags["owner"],
+        headline=declared.headline,
+    )
     manner = Manner(
         lang=report_language(declared.language),
         ask=not flags["yes"],

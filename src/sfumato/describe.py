@@ -1,0 +1,259 @@
+"""A session in words: what is public, what is left to spend, what can be asked."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from html import escape
+from typing import assert_never, final
+
+from sfumato.declare.schema import Boolean, Category, Column, Integer, Real, Schema
+from sfumato.release.text import aligned, visible
+from sfumato.words import N_, language, speaker
+
+__all__ = ["Described", "Description", "describe"]
+
+_KEYS = 8  # shown on a screen; the declaration holds all
+_SUMS = ("sum", "mean", "variance", "std")
+_RANKS = ("median", "quantile", "near_minimum", "near_maximum")
+_BINS = ("histogram", "mode")
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Described:
+    """One declared column.
+
+    Attributes:
+        name: Its name.
+        kind: ``"real"``, ``"integer"``, ``"category"`` or ``"boolean"``.
+        bounds: Lower and upper bound of a number; else none.
+        step: Grid of a number; else none.
+        unit: Unit of measurement; may be empty.
+        keys: The declared keys of a category or Boolean, in order; else empty.
+        missing: Codes that mean "no value".
+        complete: Whether every row is declared to have a value.
+        alone: Functions that take this column alone; those of `edged` want edges too.
+        edged: Which of these want public edges.
+        together: Functions that take it with another column.
+        groups: Whether rows can be grouped by it.
+    """
+
+    name: str
+    kind: str
+    bounds: tuple[float, float] | None
+    step: float | None
+    unit: str
+    keys: tuple[str | int | bool, ...]
+    missing: tuple[float, ...]
+    complete: bool
+    alone: tuple[str, ...]
+    edged: tuple[str, ...]
+    together: tuple[str, ...]
+    groups: bool
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Description:
+    """The public facts of a session; no row was read for it and nothing spent.
+
+    Attributes:
+        dataset: Name of the dataset.
+        unit: Who or what is protected, as declared.
+        neighbours: ``"add_remove"`` or ``"replace_one"``.
+        size: The public number of units; none where it is protected.
+        budget: The whole budget.
+        spent: What is spent so far, by all sessions on the ledger.
+        left: What can still be spent.
+        columns: The declared columns, in order.
+    """
+
+    dataset: str
+    unit: str
+    neighbours: str
+    size: int | None
+    budget: str
+    spent: str
+    left: str
+    columns: tuple[Described, ...]
+
+    def to_text(self, *, lang: str | None = None) -> str:
+        """Return the facts for a terminal.
+
+        Args:
+            lang: ``"en"`` or ``"zh"``; default: the language of the locale.
+        """
+        say = speaker(language(lang))
+        table = [_heads(say), *(_row(c, say) for c in self.columns)]
+        asked = [_asked(c, say) for c in self.columns]
+        return "\n".join([
+            *(text for _, text in self._facts(say)),
+            "",
+            *aligned(table),
+            "",
+            say(N_("what can be asked, beside count():")),
+            *aligned(asked),
+        ])  # fmt: skip
+
+    def _facts(self, say: Callable[..., str]) -> list[tuple[str, str]]:
+        size = "" if self.size is None else f", {self.size}"
+        return [
+            ("dataset", say(N_("dataset {name}"), name=visible(self.dataset))),
+            (
+                "unit",
+                say(
+                    N_("protects {unit}; neighbours {neighbours}{size}"),
+                    unit=self.unit,
+                    neighbours=self.neighbours,
+                    size=size,
+                ),
+            ),
+            (
+                "budget",
+                say(
+                    N_("budget {budget}, spent {spent}, left {left}"),
+                    budget=self.budget,
+                    spent=self.spent,
+                    left=self.left,
+                ),
+            ),
+        ]
+
+    def __str__(self) -> str:
+        """Render for a terminal, in the language of the locale."""
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        """Render for a notebook, in the language of the locale."""
+        say = speaker(language(None))
+        facts = "<br>".join(escape(text) for _, text in self._facts(say))
+        head = "".join(f"<th>{escape(h)}</th>" for h in (*_heads(say), _ask_head(say)))
+        body = "".join(
+            "<tr>"
+            + "".join(
+                f'<td style="text-align:left">{escape(cell)}</td>'
+                for cell in (*_row(c, say), _asked(c, say)[1])
+            )
+            + "</tr>"
+            for c in self.columns
+        )
+        return (
+            f'<div class="sfumato-description"><p>{facts}</p><table><thead><tr>{head}'
+            f"</tr></thead><tbody>{body}</tbody></table></div>"
+        )
+
+
+def describe(
+    name: str, schema: Schema, *, budget: str, spent: str, left: str
+) -> Description:
+    """Describe a dataset and its budget; pure, reads no row.
+
+    Args:
+        name: Name of the dataset.
+        schema: Its declarations.
+        budget: The whole budget in words.
+        spent: What is spent in words.
+        left: What is left in words.
+    """
+    unit = schema.unit
+    return Description(
+        dataset=name,
+        unit=repr(unit),
+        neighbours=unit.neighbours,
+        size=unit.size,
+        budget=budget,
+        spent=spent,
+        left=left,
+        columns=tuple(_described(n, column) for n, column in schema.columns),
+    )
+
+
+def _described(name: str, column: Column) -> Described:
+    match column:
+        case Real() | Integer():
+            return Described(
+                name,
+                "real" if isinstance(column, Real) else "integer",
+                (column.lower, column.upper),
+                column.step,
+                column.unit,
+                (),
+                column.missing,
+                column.complete,
+                ("count", *_SUMS, *_RANKS, *_BINS),
+                _BINS,
+                ("ratio", "covariance", "correlation", "crosstab"),
+                groups=False,
+            )
+        case Boolean():
+            return Described(
+                name, "boolean", None, None, "", (False, True), (), complete=False,
+                alone=("count", *_SUMS, "proportion", *_BINS), edged=(),
+                together=("ratio", "covariance", "correlation", "crosstab"), groups=True,
+            )  # fmt: skip
+        case Category(values):
+            return Described(
+                name, "category", None, None, "", tuple(values), (), complete=False,
+                alone=("count", "proportion", *_BINS), edged=(), together=("crosstab",),
+                groups=True,
+            )  # fmt: skip
+        case _:
+            assert_never(column)
+
+
+def _heads(say: Callable[..., str]) -> list[str]:
+    return [
+        say(N_("column")),
+        say(N_("kind")),
+        say(N_("bounds or keys")),
+        say(N_("unit")),
+        say(N_("missing")),
+    ]
+
+
+def _ask_head(say: Callable[..., str]) -> str:
+    return say(N_("what can be asked"))
+
+
+_KINDS = {
+    "real": N_("number"),
+    "integer": N_("whole number"),
+    "category": N_("category"),
+    "boolean": N_("true or false"),
+}
+
+
+def _row(column: Described, say: Callable[..., str]) -> list[str]:
+    codes = ", ".join(f"{code:g}" for code in column.missing)
+    if column.complete:
+        codes = say(N_("none, declared complete"))
+    return [
+        visible(column.name),
+        say(_KINDS[column.kind]),
+        _range(column, say),
+        visible(column.unit),
+        codes,
+    ]
+
+
+def _range(column: Described, say: Callable[..., str]) -> str:
+    if column.bounds is not None:
+        low, high = (f"{bound:g}" for bound in column.bounds)
+        words = say(N_("{low} to {high}"), low=low, high=high)
+        step = f"{column.step:g}"
+        return say(N_("{range}, step {step}"), range=words, step=step)
+    shown = ", ".join(visible(repr(key)) for key in column.keys[:_KEYS])
+    more = len(column.keys) - _KEYS
+    return (
+        say(N_("{keys} and {more} more"), keys=shown, more=more) if more > 0 else shown
+    )
+
+
+def _asked(column: Described, say: Callable[..., str]) -> list[str]:
+    alone = [f"{ask}(…, edges)" if ask in column.edged else ask for ask in column.alone]
+    parts = [", ".join(alone)]
+    parts.append(say(N_("with another column {asks}"), asks=", ".join(column.together)))
+    if column.groups:
+        parts.append("group_by")
+    return [visible(column.name), "; ".join(parts)]

@@ -1,0 +1,273 @@
+"""A plan in words: what is measured, how it is protected, what to expect, which SQL."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from html import escape
+from math import inf
+from types import MappingProxyType
+from typing import final
+
+from sfumato.account import Gaussian, Geometric, KNorm, Selection, loss_text
+from sfumato.engine.dialect import Dialect
+from sfumato.engine.physical import Layout
+from sfumato.engine.render import Statement
+from sfumato.plan import Expected, Plan, Step, expected_errors
+from sfumato.release.text import aligned, visible
+from sfumato.words import N_, language, speaker
+
+__all__ = ["Explanation", "Measured", "explain"]
+
+_THOUSAND, _LONG = 1e3, 1e12
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Measured:
+    """One vector of exact integers, and how it is protected.
+
+    Attributes:
+        what: The aggregate and its column; behind a bar, columns that must have a value.
+        cells: How many integers there are.
+        change: How far one unit can move them, in the norm of the mechanism: in L1 for
+            geometric noise, in L2 for Gaussian noise, each by itself under joint noise;
+            under a choice, any one count.
+        law: The law of the noise or of the choice.
+        scale: Its scale, in the integers' own steps.
+        step: Number of the step it belongs to, from 1; one step is one charge.
+        charge: What the step costs, for all that it measures.
+        share: The step's share of the plan's cost, from 0 to 1.
+    """
+
+    what: str
+    cells: int
+    change: float
+    law: str
+    scale: float
+    step: int
+    charge: str
+    share: float
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class Explanation:
+    """Everything that is known of an answer before any row is read.
+
+    Attributes:
+        question: The question in words.
+        dataset: Whose budget pays.
+        cost: What a release would debit.
+        unit: Who or what is protected, as declared.
+        measured: What is measured, in the order of the plan.
+        expected: The expected error of each figure.
+        engine: The dialect of the session's own engine.
+        sql: The statement in each dialect. The session's own engine runs the one under
+            `engine`; the others are how the same columns would be asked elsewhere.
+    """
+
+    question: str
+    dataset: str
+    cost: str
+    unit: str
+    measured: tuple[Measured, ...]
+    expected: tuple[Expected, ...]
+    engine: str
+    sql: Mapping[str, str] = field(repr=False)
+
+    def to_text(self, *, lang: str | None = None) -> str:
+        """Return the tables and the SQL for a terminal.
+
+        Args:
+            lang: ``"en"`` or ``"zh"``; default: the language of the locale.
+        """
+        say = speaker(language(lang))
+        lines = [visible(self.question), self._costs(lang), ""]
+        for table, right in self._tables(lang):
+            lines += [*aligned(table, right=right), ""]
+        if self.sql:
+            lines += [say(N_("SQL ({engine})"), engine=self.engine)]
+            lines.append(visible(self.sql[self.engine]))
+        return "\n".join(lines).rstrip()
+
+    def _costs(self, lang: str | None) -> str:
+        say = speaker(language(lang))
+        return say(
+            N_("costs {cost} of the budget of {dataset}; protects {unit}"),
+            cost=self.cost,
+            dataset=visible(self.dataset),
+            unit=self.unit,
+        )
+
+    def _tables(
+        self, lang: str | None
+    ) -> list[tuple[list[list[str]], tuple[int, ...]]]:
+        return [
+            (_measured_table(self.measured, lang), (1, 2, 4, 5)),
+            (_expected_table(self.expected, lang), (1, 2)),
+        ]
+
+    def __str__(self) -> str:
+        """Render for a terminal, in the language of the locale."""
+        return self.to_text()
+
+    def _repr_html_(self) -> str:
+        """Render for a notebook, in the language of the locale."""
+        say = speaker(language(None))
+        tables = "".join(_html(t, right) for t, right in self._tables(None))
+        sql = "".join(
+            f"<details><summary>{escape(say(N_('SQL ({engine})'), engine=name))}"
+            f"</summary><pre>{escape(visible(text))}</pre></details>"
+            for name, text in self.sql.items()
+        )
+        return (
+            f'<div class="sfumato-plan"><p><b>{escape(visible(self.question))}</b><br>'
+            f"{escape(self._costs(None))}</p>{tables}{sql}</div>"
+        )
+
+
+def explain(
+    plan: Plan,
+    *,
+    layout: Layout | None,
+    dialects: Sequence[Dialect],
+    rows: int = 1000,
+) -> Explanation:
+    """Explain a plan; pure, reads no row and costs nothing.
+
+    Args:
+        plan: The plan.
+        layout: How the session's engine stores the columns; none leaves out the SQL.
+        dialects: Whose statements to show; the first is the session's own engine's.
+        rows: A public guess of the number of rows, on which means depend.
+    """
+    own = dialects[0].name if dialects else ""
+    sql = {}
+    if layout is not None and plan.parts:
+        sql = {d.name: Statement(plan, layout, d).sql for d in dialects}
+    total = sum(plan.charge(step).units for step in plan.steps) or 1
+    return Explanation(
+        question=str(plan.query),
+        dataset=plan.dataset,
+        cost=loss_text(plan.cost),
+        unit=repr(plan.schema.unit),
+        measured=tuple(
+            _measured(plan, number, part, plan.charge(step).units / total)
+            for number, step in enumerate(plan.steps)
+            for part in step.parts
+        ),
+        expected=expected_errors(plan, rows=rows),
+        engine=own,
+        sql=MappingProxyType(sql),
+    )
+
+
+def _measured(plan: Plan, number: int, part: int, share: float) -> Measured:
+    step, measured = plan.steps[number], plan.parts[part]
+    kind = type(measured.aggregate).__name__
+    column = getattr(measured.aggregate, "column", None)
+    among = getattr(measured.aggregate, "among", ())
+    if among:
+        column = f"{column} | {', '.join(among)}"
+    change, law, scale = _law(step, step.parts.index(part))
+    return Measured(
+        f"{kind}({column})" if column else kind,
+        measured.cells,
+        change,
+        law,
+        scale,
+        number + 1,
+        loss_text(plan.charge(step)),
+        share,
+    )
+
+
+def _law(step: Step, place: int) -> tuple[float, str, float]:
+    """Return the largest change, the law and its scale."""
+    m = step.mechanism
+    match m:
+        case KNorm():
+            change = m.bounds[place] * m.rows
+            return float(change), "k_norm", change / float(m.cost.value)
+        case Geometric():
+            return float(m.sensitivity), "geometric", float(m.scale)
+        case Gaussian():
+            return float(m.squared_sensitivity) ** 0.5, "gaussian", float(m.scale)
+        case Selection():
+            return float(m.sensitivity), m.law, float(1 / m.rate)
+
+
+_LAWS = {
+    "k_norm": N_("joint, in step {step}"),
+    "geometric": N_("two-sided geometric"),
+    "gaussian": N_("Gaussian"),
+    "permute_and_flip": N_("choice by permute-and-flip"),
+    "exponential": N_("choice by the exponential mechanism"),
+}
+
+
+def _measured_table(measured: Sequence[Measured], lang: str | None) -> list[list[str]]:
+    say = speaker(language(lang))
+    heads = [
+        say(N_("measured")),
+        say(N_("integers")),
+        say(N_("largest change by one unit")),
+        say(N_("law of the noise")),
+        say(N_("scale")),
+        say(N_("share")),
+        say(N_("charge")),
+    ]
+    rows = [
+        [
+            visible(m.what),
+            f"{m.cells:,}",
+            _number(m.change),
+            say(_LAWS[m.law], step=m.step),
+            _number(m.scale),
+            f"{m.share:.1%}",
+            m.charge,
+        ]
+        for m in measured
+    ]
+    return [heads, *rows]
+
+
+def _expected_table(expected: Sequence[Expected], lang: str | None) -> list[list[str]]:
+    say = speaker(language(lang))
+    heads = [
+        say(N_("figure")),
+        say(N_("expected error")),
+        say(N_("at most, 95 times in 100")),
+        say(N_("supposing")),
+    ]
+    rows = [
+        [
+            visible(e.name),
+            _number(e.mean_absolute),
+            _number(e.error),
+            say(N_("{rows} rows per group"), rows=f"{e.rows:,g}") if e.rows else "",
+        ]
+        for e in expected
+    ]
+    return [heads, *rows]
+
+
+def _number(value: float) -> str:
+    if value == inf:
+        return "∞"
+    return f"{value:,.0f}" if _THOUSAND <= abs(value) < _LONG else f"{value:.3g}"
+
+
+def _html(table: Sequence[Sequence[str]], right: Sequence[int]) -> str:
+    def row(cells: Sequence[str], tag: str) -> str:
+        sides = ("right" if i in right else "left" for i, _ in enumerate(cells))
+        inner = "".join(
+            f'<{tag} style="text-align:{side}">{escape(cell)}</{tag}>'
+            for cell, side in zip(cells, sides, strict=True)
+        )
+        return f"<tr>{inner}</tr>"
+
+    heads, *rows = table
+    body = "".join(row(cells, "td") for cells in rows)
+    return f"<table><thead>{row(heads, 'th')}</thead><tbody>{body}</tbody></table>"

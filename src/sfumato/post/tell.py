@@ -1,0 +1,288 @@
+"""Noisy integers → the records of a release: what each figure is about, its noise."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import pairwise, product
+from math import prod
+from typing import assert_never
+
+from sfumato.account import Gaussian, Geometric, KNorm, Selection
+from sfumato.declare.query import (
+    Correlation,
+    Count,
+    Covariance,
+    Crosstab,
+    Histogram,
+    Mode,
+    Proportion,
+    Ratio,
+    Statistic,
+    Variance,
+)
+from sfumato.declare.schema import Key
+from sfumato.plan import (
+    Aggregate,
+    Bins,
+    ByChoice,
+    ByCount,
+    ByMatrix,
+    ByProduct,
+    ByQuotient,
+    ByRank,
+    ByRatio,
+    BySquares,
+    CentredKey,
+    CentredProduct,
+    CentredSquare,
+    CentredSum,
+    Choice,
+    CountRows,
+    CountValues,
+    Crossed,
+    Direct,
+    Level,
+    Plan,
+    Recipe,
+    SumValues,
+    bound,
+    linear,
+)
+from sfumato.post.figures import matrix, points
+from sfumato.post.interval import intervals
+from sfumato.release import Bin, Figure, Measurement, Noise
+
+__all__ = ["figures", "lacking", "measurements", "short_by"]
+
+_NAMES: dict[type[Aggregate], str] = {
+    CountRows: "count_rows",
+    CountValues: "count_values",
+    SumValues: "sum",
+    CentredSum: "centred_sum",
+    CentredKey: "centred_key",
+    CentredSquare: "centred_squares",
+    CentredProduct: "centred_products",
+    Bins: "bins",
+    Crossed: "pairs",
+    Choice: "choice",
+    Level: "ranges",
+}
+
+
+def figures(
+    plan: Plan, noisy: Sequence[Sequence[int]], confidence: float
+) -> Iterator[Figure]:
+    """Iterate over the figures of all statistics, in an order that no data decide.
+
+    Formal guarantee: post-processing of the noisy integers; adds no privacy loss.
+    """
+    for statistic, recipe in plan.answers:
+        estimates = points(plan, recipe, noisy)
+        raw = estimates
+        if isinstance(recipe, ByMatrix):
+            raw, _ = matrix(plan, recipe, noisy)
+        low, high = intervals(plan, recipe, noisy, confidence)
+        places = list(_places(plan, statistic, recipe, noisy))
+        for place, e, r, lo, hi in zip(places, estimates, raw, low, high, strict=True):
+            yield Figure(
+                name=statistic.name,
+                kind=type(statistic).__name__.lower(),  # type: ignore[arg-type]
+                column=place.column,
+                group=place.group,
+                estimate=float(e),
+                low=float(lo),
+                high=float(hi),
+                noise=tuple(_noise(plan, part) for part in place.terms),
+                unit=place.unit,
+                bin=place.bin,
+                other=place.other,
+                other_bin=place.other_bin,
+                raw=None if r == e else float(r),
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What a figure is about, and the parts with its noise."""
+
+    group: dict[str, Key]
+    column: str | None
+    terms: tuple[int, ...]
+    unit: str = ""
+    bin: Bin = None
+    other: str | None = None
+    other_bin: Bin = None
+
+
+def _places(
+    plan: Plan, statistic: Statistic, recipe: Recipe, noisy: Sequence[Sequence[int]]
+) -> Iterator[_Place]:
+    """Iterate over what each figure is about, in the order of the integers."""
+    terms = _terms(plan, recipe)
+    for number, keys in enumerate(plan.groups):
+        group = dict(zip(plan.query.keys, keys, strict=True))
+        match statistic, recipe:
+            case (Mode(column, edges), ByChoice(part)):
+                chosen = _bins(plan, column, edges)[noisy[part][number]]
+                yield _Place(group, column, terms, bin=chosen)
+            case (Histogram(column, edges), _):
+                for bin_ in _bins(plan, column, edges):
+                    yield _Place(group, column, terms, bin=bin_)
+            case (Crosstab(column, other), _):
+                for first, second in product(
+                    _bins(plan, column, statistic.edges),
+                    _bins(plan, other, statistic.other_edges),
+                ):
+                    yield _Place(group, column, terms, "", first, other, second)
+            case (Covariance() | Correlation(), ByMatrix(entries)):
+                for (column, other), entry in zip(
+                    statistic.pairs, entries, strict=True
+                ):
+                    unit = _unit(plan, statistic, column, other)
+                    terms = _terms(plan, entry)
+                    yield _Place(group, column, terms, unit, other=other)
+            case _:
+                plain, beside = statistic.column, getattr(statistic, "other", None)
+                unit = _unit(plan, statistic, plain, beside)
+                yield _Place(group, plain, terms, unit, other=beside)
+
+
+def _bins(plan: Plan, column: str, edges: tuple[float, ...]) -> Sequence[Bin]:
+    return list(pairwise(edges)) or getattr(plan.schema[column], "values", ())
+
+
+def _terms(  # noqa: PLR0911  one for each recipe
+    plan: Plan, recipe: Recipe | ByProduct
+) -> tuple[int, ...]:
+    match recipe:
+        case Direct(part):
+            return (part,)
+        case ByRatio(total, count) | ByCount(total, count):
+            return (total,) if count is None else (total, count)
+        case ByRank(levels):
+            return levels
+        case ByQuotient(numerator, denominator):
+            sums = [*linear(plan, numerator), *linear(plan, denominator)]
+            return tuple(dict.fromkeys(sums))
+        case BySquares(total, squares, count):
+            return tuple(part for part in (total, squares, count) if part is not None)
+        case ByProduct(totals, multiplied, count, squares):
+            terms = (*totals, multiplied, *(squares or ()), count)
+            return tuple(part for part in terms if part is not None)
+        case ByChoice(part):
+            return (part,)
+        case _:
+            return ()
+
+
+def lacking(
+    plan: Plan, recipe: ByChoice, values: Sequence[Sequence[int]], chosen: Sequence[Bin]
+) -> list[float]:
+    """Return, per group, the count of the chosen bin less the largest one.
+
+    Of exact counts this is the truth behind a mode's figure: for the owner alone.
+    """
+    aggregate = plan.parts[recipe.part].aggregate
+    assert isinstance(aggregate, Choice)  # noqa: S101  lower.py pairs them so
+    bins = list(_bins(plan, aggregate.column, aggregate.bins.edges))
+    return short_by(plan, recipe, values, [bins.index(place) for place in chosen])
+
+
+def short_by(
+    plan: Plan, recipe: ByChoice, values: Sequence[Sequence[int]], places: Sequence[int]
+) -> list[float]:
+    """Return, per group, the count at a place less the largest one; see `lacking`."""
+    counts, each = values[recipe.part], plan.parts[recipe.part].cells // len(places)
+    return [
+        float(counts[i * each + place] - max(counts[i * each : (i + 1) * each]))
+        for i, place in enumerate(places)
+    ]
+
+
+def measurements(plan: Plan, noisy: Sequence[Sequence[int]]) -> tuple[Measurement, ...]:
+    """Return the raw noisy integers of every part, with their noise."""
+    return tuple(_measurement(plan, i, tuple(v)) for i, v in enumerate(noisy))
+
+
+def _measurement(plan: Plan, part: int, values: tuple[int, ...]) -> Measurement:
+    aggregate, mechanism = plan.parts[part].aggregate, plan.step_of(part).mechanism
+    about = getattr(aggregate, "column", None) or ""
+    if among := getattr(aggregate, "among", ()):
+        about += f" | {', '.join(among)}"
+    name = f"{_NAMES[type(aggregate)]}({about})"
+    match mechanism:
+        case KNorm():
+            change: float = bound(aggregate) * mechanism.rows
+        case Geometric():
+            change = mechanism.sensitivity
+        case Gaussian():
+            change = float(mechanism.squared_sensitivity) ** 0.5
+        case Selection():
+            change = float(mechanism.sensitivity)
+        case _:
+            assert_never(mechanism)
+    return Measurement(name, change, _noise(plan, part), values)
+
+
+def _noise(plan: Plan, part: int) -> Noise:
+    step, size = plan.step_of(part), _step_size(plan, plan.parts[part].aggregate)
+    aggregate = plan.parts[part].aggregate
+    mechanism, loss = step.mechanism, str(plan.charge(step))
+    match mechanism:
+        case KNorm():
+            scale = bound(aggregate) * mechanism.rows / mechanism.cost.value
+            return Noise("k_norm", str(scale), size, loss, len(step.parts))
+        case Geometric():
+            return Noise("geometric", str(mechanism.scale), size, loss)
+        case Gaussian():
+            law = "gaussian" if mechanism.law == "whole" else "discrete_gaussian"
+            return Noise(law, f"{float(mechanism.scale):.12g}", size, loss)
+        case Selection():
+            return Noise(mechanism.law, str(1 / mechanism.rate), size, loss)
+        case _:
+            assert_never(mechanism)
+
+
+def _step_size(plan: Plan, aggregate: Aggregate) -> float:
+    """Return what one unit of an aggregate stands for, in its column's unit."""
+
+    def step(column: str) -> float:
+        return float(getattr(plan.schema[column], "step", 1.0))
+
+    match aggregate:
+        case CentredKey():
+            return 0.5
+        case SumValues(column):
+            return step(column)
+        case CentredSum(column):
+            return step(column) / 2
+        case CentredSquare(column):
+            return (step(column) / 2) ** 2 * aggregate.scale / 2
+        case CentredProduct(one, two):
+            halves = (step(s.column) / 2 * (1 << s.trim) for s in (one, two))
+            return prod(halves) * (1 << aggregate.shift) / 2
+        case _:
+            return 1.0
+
+
+def _unit(
+    plan: Plan, statistic: Statistic, column: str | None, other: str | None
+) -> str:
+    """Return the unit of a figure; empty for counts, shares and correlations."""
+    first, second = (
+        str(getattr(plan.schema[name], "unit", "")) if name else ""
+        for name in (column, other)
+    )
+    match statistic:
+        case Count() | Histogram() | Proportion() | Crosstab() | Correlation() | Mode():
+            return ""
+        case Ratio():
+            return f"{first or 1}/({second})" if second else first
+        case Covariance():
+            both = " · ".join(f"({unit})" for unit in (first, second) if unit)
+            return f"({first})²" if first and first == second else both
+        case Variance():
+            return f"({first})²" if first else ""
+        case _:
+            return first

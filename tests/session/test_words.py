@@ -1,0 +1,149 @@
+"""What a session and a plan say of themselves: public facts, in two forms."""
+
+from dataclasses import fields
+
+import pandas as pd
+import pytest
+
+import sfumato as sf
+from sfumato.plan import bound
+
+SCHEMA = sf.Schema({
+    "Age": sf.Integer(0, 120, unit="years"),
+    "Glucose": sf.Real(0, 250, step=1, missing=0, unit="mg/dL"),
+    "<b>": sf.Category(list("abcdefghij")),
+    "Smoker": sf.Boolean(),
+    "Full": sf.Real(0, 1, complete=True),
+})  # fmt: skip
+SECRET = 113.4719
+FRAME = pd.DataFrame({
+    "Age": [33] * 40, "Glucose": [SECRET] * 40, "<b>": ["a"] * 40,
+    "Smoker": [True] * 40, "Full": [0.5] * 40,
+})  # fmt: skip
+
+
+@pytest.fixture
+def session():
+    """A session that nothing was spent in."""
+    return sf.Session(sf.Dataset(FRAME, schema=SCHEMA, name="t"), budget=1)
+
+
+def test_a_description_holds_the_declarations_and_the_budget(session):
+    """Bounds, keys, codes, units and what is left; read again it knows what was spent."""
+    text = str(session.describe())
+    for words in (
+        "0 to 120",
+        "mg/dL",
+        "'a'",
+        "and 2 more",
+        "declared complete",
+        "left epsilon 1",
+    ):
+        assert words in text
+    session.query().select(sf.count()).release("0.25")
+
+    after = session.describe()
+
+    assert (after.spent, after.left) == ("epsilon 0.25", "epsilon 0.75")
+
+
+def test_each_column_can_be_asked_what_is_said(session):
+    """Every function that a description names makes a plan."""
+    edges = {"edges": [0, 50, 100]}
+    for column in session.describe().columns:
+        for name in column.alone:
+            more = edges if name in column.edged else {}
+            more |= {"level": "0.5"} if name == "quantile" else {}
+            more |= (
+                {"key": "a"}
+                if (name, column.kind) == ("proportion", "category")
+                else {}
+            )
+            session.query().select(getattr(sf, name)(column.name, **more)).plan("0.1")
+        for name in column.together:
+            more = (
+                {"edges": [0, 1]}
+                if (name, column.bounds is None) == ("crosstab", False)
+                else {}
+            )
+            other = "Smoker" if column.name != "Smoker" else "Age"
+            if name == "crosstab" and other == "Age":
+                more = {"other_edges": [0, 60]}
+            ask = getattr(sf, name)(column.name, other, **more)
+            session.query().select(ask).plan("0.1")
+        if column.groups:
+            session.query().group_by(column.name).select(sf.count()).plan("0.1")
+
+
+def test_nothing_private_is_said(session):
+    """No cell of the table stands in any form; nothing is spent by asking."""
+    plan = session.query().select(sf.mean("Age"), sf.mode("<b>")).plan("0.5")
+    forms = [str(session.describe()), session.describe()._repr_html_()]
+    forms += [str(plan.explain()), plan.explain()._repr_html_(), repr(plan.explain())]
+
+    assert not any(str(SECRET) in form for form in forms)
+    assert str(session.left) == "1"
+
+
+def test_a_name_cannot_act_in_a_notebook(session):
+    """Names are shown as text."""
+    plan = session.query().select(sf.histogram("<b>")).plan("0.5")
+
+    for html in (session.describe()._repr_html_(), plan.explain()._repr_html_()):
+        assert "<b>'" not in html and "&lt;b&gt;" in html
+
+
+def test_an_explanation_lists_every_part_once_and_shares_add_up(session):
+    """Steps, sensitivities, laws, charges; and the statement that the engine runs."""
+    asked = (
+        sf.count(),
+        sf.mean("Age"),
+        sf.median("Age"),
+        sf.correlation("Age", "Glucose"),
+    )
+    plan = session.query().group_by("Smoker").select(*asked, sf.mode("<b>")).plan("0.5")
+
+    told = plan.explain()
+
+    assert len(told.measured) == len(plan.plan.parts)
+    shares = {m.step: m.share for m in told.measured}
+    assert sum(shares.values()) == pytest.approx(1)
+    changes = [m.change for m in told.measured]
+    parts = [plan.plan.parts[i].aggregate for s in plan.plan.steps for i in s.parts]
+    assert changes == [bound(one) for one in parts]
+    assert [e.name for e in told.expected] == [
+        s.name for s in plan.plan.query.statistics
+    ]
+    assert told.engine == "duckdb" and told.sql["duckdb"].startswith("SELECT k0")
+    assert set(told.sql) == {"duckdb", "postgres", "spark", "bigquery", "snowflake"}
+
+
+@pytest.mark.parametrize("loss", ["0.5", sf.ZCDP("0.01")])
+def test_laws_are_named_in_both_currencies(loss):
+    """Gaussian noise and the exponential mechanism under ρ."""
+    data = sf.Dataset(FRAME, schema=SCHEMA, name="t")
+    session = sf.Session(data, budget=loss)
+    plan = session.query().select(sf.count(), sf.mode("Smoker")).plan(loss)
+    text = plan.explain().to_text(lang="en")
+
+    pure = isinstance(loss, str)
+    assert ("permute-and-flip" if pure else "exponential mechanism") in text
+    assert ("geometric" if pure else "Gaussian") in text
+
+
+def test_a_plan_of_public_numbers_has_no_statement():
+    """Nothing is measured, so nothing is asked of the engine."""
+    schema = sf.Schema(
+        {"Age": sf.Integer(0, 120)}, unit=sf.Rows(neighbours="replace_one", size=40)
+    )
+    session = sf.Session(sf.Dataset(FRAME, schema=schema, name="t"), budget=1)
+
+    told = session.query().select(sf.count()).plan("0.5").explain()
+
+    assert told.measured == () and not told.sql
+    assert "count" in str(told)
+
+
+def test_descriptions_are_plain_data(session):
+    """Every field is public and can be read by a program."""
+    assert {f.name for f in fields(session.describe())} >= {"columns", "left", "unit"}
