@@ -7,9 +7,10 @@ from dataclasses import dataclass, field
 from html import escape
 from math import inf
 from types import MappingProxyType
-from typing import final
+from typing import final, get_args
 
 from sfumato.account import Gaussian, Geometric, KNorm, Selection, loss_text
+from sfumato.engine.compiled import NOT_RUN, Target, statement
 from sfumato.engine.dialect import Dialect
 from sfumato.engine.physical import Layout
 from sfumato.engine.render import Statement
@@ -64,7 +65,8 @@ class Explanation:
         expected: The expected error of each figure.
         engine: The dialect of the session's own engine.
         sql: The statement in each dialect. The session's own engine runs the one under
-            `engine`; the others are how the same columns would be asked elsewhere.
+            `engine`; the others are how it would be asked elsewhere, of columns that are
+            stored as they are declared.
     """
 
     question: str
@@ -131,7 +133,7 @@ def explain(
     plan: Plan,
     *,
     layout: Layout | None,
-    dialects: Sequence[Dialect],
+    dialect: Dialect | None,
     rows: int = 1000,
 ) -> Explanation:
     """Explain a plan; pure, reads no row and costs nothing.
@@ -139,13 +141,14 @@ def explain(
     Args:
         plan: The plan.
         layout: How the session's engine stores the columns; none leaves out the SQL.
-        dialects: Whose statements to show; the first is the session's own engine's.
+        dialect: That of the session's engine; none leaves out the SQL.
         rows: A public guess of the number of rows, on which means depend.
     """
-    own = dialects[0].name if dialects else ""
-    sql = {}
-    if layout is not None and plan.parts:
-        sql = {d.name: Statement(plan, layout, d).sql for d in dialects}
+    sql: dict[str, str] = {}
+    if layout is not None and dialect is not None and plan.parts:
+        sql = {dialect.name: Statement(plan, layout, dialect).sql}
+        others: tuple[Target, ...] = get_args(Target)
+        sql |= {t: _elsewhere(plan, t) for t in others if t != dialect.name}
     total = sum(plan.charge(step).units for step in plan.steps) or 1
     return Explanation(
         question=str(plan.query),
@@ -158,9 +161,14 @@ def explain(
             for part in step.parts
         ),
         expected=expected_errors(plan, rows=rows),
-        engine=own,
+        engine="" if dialect is None else dialect.name,
         sql=MappingProxyType(sql),
     )
+
+
+def _elsewhere(plan: Plan, target: Target) -> str:
+    mark = f"{NOT_RUN}\n" if target in ("bigquery", "snowflake") else ""
+    return mark + statement(plan, target)
 
 
 def _measured(plan: Plan, number: int, part: int, share: float) -> Measured:

@@ -24,14 +24,6 @@ from sfumato.declare.expr import Expr, Operand
 from sfumato.declare.query import Query, Statistic
 from sfumato.declare.schema import Column
 from sfumato.engine import Engine
-from sfumato.engine.dialect import (
-    BIGQUERY,
-    DUCKDB,
-    POSTGRES,
-    SNOWFLAKE,
-    SPARK,
-    Dialect,
-)
 from sfumato.errors import DeclarationError, EngineError
 from sfumato.explain import Explanation, explain
 from sfumato.gate import compare_for_owner, release
@@ -41,8 +33,6 @@ from sfumato.release import OwnerComparison, Release, from_json
 from sfumato.words import N_
 
 __all__ = ["Desk", "Question", "SessionPlan"]
-
-_DIALECTS = (DUCKDB, POSTGRES, SPARK, BIGQUERY, SNOWFLAKE)
 
 
 @final
@@ -251,12 +241,10 @@ class SessionPlan:
             rows: A public guess of the number of rows, on which means depend.
         """
         engine: Any = self._desk.engine
-        own: Dialect | None = getattr(engine, "dialect", None)
-        others = [d for d in _DIALECTS if own is not None and d.name != own.name]
         return explain(
             self.plan,
             layout=getattr(engine, "layout", None),
-            dialects=[] if own is None else [own, *others],
+            dialect=getattr(engine, "dialect", None),
             rows=rows,
         )
 

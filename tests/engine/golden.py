@@ -28,6 +28,11 @@ QUESTIONS = {
     "wide": Q.group_by("ward", "alive").select(ask.sum("dose"), ask.std("dose")),
     "histograms": Q.select(ask.histogram("glucose", [0, 70, 100, 250]), ask.histogram("sex"), ask.median("age"), ask.count()),
     "shares": Q.group_by("alive").select(ask.proportion("smokes", True), ask.proportion("sex", "M"), ask.mean("alive")),
+    "pairs": Q.group_by("ward").select(
+        ask.crosstab("sex", "glucose", other_edges=[0, 100, 250]), ask.histogram("sex"),
+        ask.covariance("glucose", "dose"), ask.correlation("age", "alive", "glucose"),
+        ask.ratio("glucose", "age"), ask.mode("smokes"),
+    ),
     "filters": Q.where(
         ((col("age") >= 18) & ~(col("sex") == "男")) | col("glucose").is_missing() | col("ward").is_in([1, 3])
     ).select(ask.count()),

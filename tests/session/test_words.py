@@ -115,6 +115,7 @@ def test_an_explanation_lists_every_part_once_and_shares_add_up(session):
         s.name for s in plan.plan.query.statistics
     ]
     assert told.engine == "duckdb" and told.sql["duckdb"].startswith("SELECT k0")
+    assert told.sql["snowflake"].startswith("-- compiled, not run")
     assert set(told.sql) == {"duckdb", "postgres", "spark", "bigquery", "snowflake"}
 
 
