@@ -153,12 +153,12 @@ def test_each_bound_is_reached(kind, unit, keys, statistic, bound):
     with World(schema) as world:
         found = [f for rows in TABLES for f in audit(plan, rows, ROWS, world.exact)]
 
-    claims = [f for f in found if isinstance(f.aggregate, kind)]
+    claims = [one for one in found if isinstance(one.aggregate, kind)]
     bounds = set(bound) if isinstance(bound, tuple) else {bound}
-    assert {f.bound for f in claims} == bounds
-    for one in {f.aggregate for f in claims}:
-        mine = [f for f in claims if f.aggregate == one]
-        assert max(f.change for f in mine) == mine[0].bound
+    assert {one.bound for one in claims} == bounds
+    for aggregate in {one.aggregate for one in claims}:
+        mine = [one for one in claims if one.aggregate == aggregate]
+        assert max(one.change for one in mine) == mine[0].bound
     assert all(f.holds for f in found)
     assert max(f.change for f in found if f.aggregate is None) == 1
 

@@ -162,8 +162,8 @@ def _counts(aggregate: Binned, rows: list[Row], schema: Schema) -> list[int]:
                 tuple(_bin(row, schema, b.column, b.edges) for b in (first, second))
                 for row in rows
             ]
-            places = product(range(first.count), range(second.count))
-            return [both.count(place) for place in places]
+            pairs = product(range(first.count), range(second.count))
+            return [both.count(pair) for pair in pairs]
         case _:
             assert_never(aggregate)
 
