@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     )
     from sfumato.arrays import above_threshold, choose, gaussian, geometric, laplace
     from sfumato.consistency import Between, Monotone, Parts, Total, consistent
+    from sfumato.declare.bounds import PrivateBounds, private_bounds
     from sfumato.declare.choice import when
     from sfumato.declare.dataset import CSV, Dataset, Postgres, Spark
     from sfumato.declare.expr import col
@@ -109,6 +110,7 @@ _HOMES = {
         "utility",
     ),
     "arrays": ("above_threshold", "choose", "gaussian", "geometric", "laplace"),
+    "declare.bounds": ("PrivateBounds", "private_bounds"),
     "declare.choice": ("when",),
     "declare.dataset": ("CSV", "Dataset", "Postgres", "Spark"),
     "declare.expr": ("col",),
@@ -180,6 +182,7 @@ __all__ = [
     "OwnerUtility",
     "Parts",
     "Postgres",
+    "PrivateBounds",
     "ProjectError",
     "Query",
     "Real",
@@ -214,6 +217,7 @@ __all__ = [
     "near_maximum",
     "near_minimum",
     "odds",
+    "private_bounds",
     "proportion",
     "quantile",
     "ratio",

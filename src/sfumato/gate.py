@@ -6,6 +6,7 @@ source tree holds that.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from operator import add
@@ -28,10 +29,13 @@ from sfumato.engine import Exact
 from sfumato.engine.contingency import FINE, Choose, Measure, Rate, Tables, scores
 from sfumato.errors import SfumatoError
 from sfumato.plan import ByChoice, Plan, Step
+from sfumato.plan.bounded import BoundedPlan, Bounds
 from sfumato.plan.contingency import TablePlan, choice_of, noise_of
 from sfumato.post import figures, lacking, measurements, points, short_by
+from sfumato.post.clipping import clipping_bounds
 from sfumato.release import (
     Claim,
+    Measurement,
     OwnerComparison,
     OwnerRehearsal,
     Receipt,
@@ -113,15 +117,43 @@ class Purse:
         return share
 
 
-def _check_paid(plan: Plan | TablePlan, receipt: Receipt) -> None:
-    if receipt.cost != str(plan.cost) or receipt.plan != plan.digest:
-        raise SfumatoError(
-            N_("the receipt does not pay for this plan"),
-            hint=N_("release through a session; it debits and releases in one step"),
-        )
+@final
+@dataclass(frozen=True, slots=True)
+class Found:
+    """Clipping bounds that a first step found: public from here on.
+
+    Attributes:
+        plan: Both steps, which one debit pays for.
+        bounds: For each column its bounds.
+        measurements: The noisy counts they were read off.
+    """
+
+    plan: BoundedPlan
+    bounds: Bounds
+    measurements: tuple[Measurement, ...]
 
 
-def release(
+def find_bounds(plan: BoundedPlan, exact: Secret[Exact], receipt: Receipt) -> Found:
+    """Add noise to the counts of the first step and read clipping bounds off them.
+
+    Formal guarantee: ``plan.first.cost``-DP, as `release`; the rest is post-processing.
+
+    Args:
+        plan: Both steps.
+        exact: The sealed integers of the first.
+        receipt: The debit that paid for both.
+
+    Raises:
+        SfumatoError: The receipt does not pay for this very plan.
+    """
+    _check_paid(plan, receipt)
+    noisy = _add_noise(plan.first, exact.unseal())
+    return Found(
+        plan, clipping_bounds(plan.first, noisy), measurements(plan.first, noisy)
+    )
+
+
+def release(  # noqa: PLR0913  all but the first three are options
     plan: Plan,
     exact: Secret[Exact],
     receipt: Receipt,
@@ -129,6 +161,7 @@ def release(
     title: str = "",
     confidence: float = 0.95,
     delta: str = "0",
+    found: Found | None = None,
 ) -> Release:
     """Add each step's own noise to its exact integers and make the figures.
 
@@ -145,21 +178,27 @@ def release(
         title: Title of the release; default the question in words.
         confidence: Of each figure's interval.
         delta: The δ at which a loss ρ is told as an ε; ``"0"`` tells none.
+        found: The first step, where the plan's clipping bounds were found by one.
 
     Raises:
         SfumatoError: The receipt does not pay for this very plan.
     """
-    _check_paid(plan, receipt)
+    whole: Plan | BoundedPlan = plan
+    if found is not None:
+        whole = found.plan
+        if found.plan.second(found.bounds) != plan:
+            raise _not_paid()
+    _check_paid(whole, receipt)
     secure = noise.default().secure
     noisy = _add_noise(plan, exact.unseal())
     unit = plan.schema.unit
     told = format(Decimal(delta), "f")
-    if isinstance(plan.cost, Epsilon):
-        told = decimal_text(plan.cost.delta_units, 18)
-    implied = epsilon_at(plan.cost, told)
+    if isinstance(whole.cost, Epsilon):
+        told = decimal_text(whole.cost.delta_units, 18)
+    implied = epsilon_at(whole.cost, told)
     claim = Claim(
         measure=plan.measure,
-        loss=str(plan.cost),
+        loss=str(whole.cost),
         epsilon=None if implied is None else str(implied),
         delta=told,
         unit="row",
@@ -168,14 +207,33 @@ def release(
         receipt=receipt,
         private=secure,
     )
+    question = str(plan.query) + ("" if found is None else _clipped_words(found))
+    before = () if found is None else found.measurements
     return Release(
         title=title or str(plan.query),
-        question=str(plan.query),
+        question=question,
         figures=tuple(figures(plan, noisy, confidence)),
         confidence=confidence,
         claim=claim,
-        measurements=measurements(plan, noisy),
+        measurements=(*before, *measurements(plan, noisy)),
     )
+
+
+def _check_paid(plan: Plan | BoundedPlan | TablePlan, receipt: Receipt) -> None:
+    if receipt.cost != str(plan.cost) or receipt.plan != plan.digest:
+        raise _not_paid()
+
+
+def _not_paid() -> SfumatoError:
+    return SfumatoError(
+        N_("the receipt does not pay for this plan"),
+        hint=N_("release through a session; it debits and releases in one step"),
+    )
+
+
+def _clipped_words(found: Found) -> str:
+    parts = (f"{c} clipped to [{a:g}, {b:g}]" for c, (a, b) in found.bounds.items())
+    return f"; {', '.join(parts)}"
 
 
 def compare_for_owner(

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 from sfumato.account import (
@@ -26,10 +26,11 @@ from sfumato.declare.schema import Column
 from sfumato.engine import Engine
 from sfumato.errors import DeclarationError, EngineError
 from sfumato.explain import Explanation, explain
-from sfumato.gate import compare_for_owner, release
+from sfumato.gate import Found, compare_for_owner, find_bounds, release
 from sfumato.ledger import Answered, Ledger
 from sfumato.plan import Expected, Plan, expected_errors, make_plan
-from sfumato.release import OwnerComparison, Release, from_json
+from sfumato.plan.bounded import BoundedPlan, make_bounded
+from sfumato.release import OwnerComparison, Receipt, Release, from_json
 from sfumato.words import N_
 
 __all__ = ["Desk", "Question", "SessionPlan"]
@@ -114,8 +115,13 @@ class Question:
                 unusable or of another currency than the budget.
         """
         dataset, loss = self._desk.dataset, self._loss(epsilon, rho)
-        plan = make_plan(self.query, dataset.schema, loss, dataset=dataset.name)
-        return SessionPlan(self._desk, plan)
+        name, schema = dataset.name, dataset.schema
+        bounded = make_bounded(self.query, schema, loss, dataset=name)
+        if bounded is not None:
+            return SessionPlan(self._desk, bounded.widest(), bounded)
+        return SessionPlan(
+            self._desk, make_plan(self.query, schema, loss, dataset=name)
+        )
 
     def release(
         self,
@@ -143,16 +149,27 @@ class Question:
 class SessionPlan:
     """A plan that its session can carry out."""
 
-    __slots__ = ("_desk", "plan")
+    __slots__ = ("_desk", "bounded", "plan")
 
-    def __init__(self, desk: Desk, plan: Plan) -> None:
-        """Bind; made by `Question.plan`."""
-        self._desk, self.plan = desk, plan
+    def __init__(
+        self, desk: Desk, plan: Plan, bounded: BoundedPlan | None = None
+    ) -> None:
+        """Bind; made by `Question.plan`.
+
+        Where clipping bounds are found first, `plan` is the second step with the widest
+        bounds that it can have, hence the most noise.
+        """
+        self._desk, self.plan, self.bounded = desk, plan, bounded
+
+    @property
+    def whole(self) -> Plan | BoundedPlan:
+        """All that one debit pays for."""
+        return self.plan if self.bounded is None else self.bounded
 
     @property
     def cost(self) -> Loss:
         """What `release` will debit."""
-        return self.plan.cost
+        return self.whole.cost
 
     def expected(
         self, *, rows: int = 1000, confidence: float = 0.95
@@ -198,13 +215,13 @@ class SessionPlan:
                 hint=N_('write title="Glucose by outcome", or leave it out'),
                 value=repr(title)[:60],
             )
-        desk, told = self._desk, json.dumps(self.plan.descriptor, sort_keys=True)
+        desk, told = self._desk, json.dumps(self.whole.descriptor, sort_keys=True)
         if request_key is None:
-            paid = desk.ledger.debit(self.cost, plan=self.plan.digest, descriptor=told)
+            paid = desk.ledger.debit(self.cost, plan=self.whole.digest, descriptor=told)
         else:
             done = desk.ledger.debit(
                 self.cost,
-                plan=self.plan.digest,
+                plan=self.whole.digest,
                 descriptor=told,
                 request_key=request_key,
             )
@@ -213,16 +230,29 @@ class SessionPlan:
             paid = done
         made: Release | None = None
         with suppress(Exception):  # after the debit no text may carry a cell
-            exact = desk.engine.run(self.plan)
-            delta = told_delta(desk.budget)
+            plan, found = self._with_bounds(paid)
             made = release(
-                self.plan, exact, paid, title=title, confidence=level, delta=delta
+                plan,
+                desk.engine.run(plan),
+                paid,
+                title=title,
+                confidence=level,
+                delta=told_delta(desk.budget),
+                found=found,
             )
         if made is None:
             raise EngineError  # out here, so that it carries no context either
         if request_key is not None:
             desk.ledger.answer(paid, made.to_json().encode())
         return made
+
+    def _with_bounds(self, paid: Receipt) -> tuple[Plan, Found | None]:
+        """Return the plan to answer with, after the first step if there is one."""
+        if self.bounded is None:
+            return self.plan, None
+        counts = self._desk.engine.run(self.bounded.first)
+        found = find_bounds(self.bounded, counts, paid)
+        return self.bounded.second(found.bounds), found
 
     def compare_for_owner(self, released: Release) -> OwnerComparison:
         """Set true figures beside released ones: for the owner's eyes, never to publish.
@@ -241,12 +271,17 @@ class SessionPlan:
             rows: A public guess of the number of rows, on which means depend.
         """
         engine: Any = self._desk.engine
-        return explain(
+        told = explain(
             self.plan,
             layout=getattr(engine, "layout", None),
             dialect=getattr(engine, "dialect", None),
             rows=rows,
         )
+        if self.bounded is None:
+            return told
+        found = f"; finds bounds of {', '.join(self.bounded.columns)} first"
+        asked = f"{told.question}{found}, for {loss_text(self.bounded.first.cost)}"
+        return replace(told, question=asked, cost=loss_text(self.cost))
 
     def __str__(self) -> str:
         """Show cost and expected errors."""

@@ -9,13 +9,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Iterator, Mapping
+from copy import copy
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import ceil, floor, isinf, log2
-from typing import TypeAlias
+from typing import Self, TypeAlias
 
 from sfumato.amount import exact, nearest_double
+from sfumato.declare.bounds import PrivateBounds, stated_bounds
 from sfumato.declare.unit import Rows
 from sfumato.errors import DeclarationError, nearest
 from sfumato.words import N_
@@ -48,9 +50,11 @@ class _Grid:
     missing: tuple[float, ...]
     complete: bool
     unit: str
+    private: PrivateBounds | None
 
-    def _fill(self, lower: object, upper: object, step: object, missing: object,
+    def _fill(self, ends: tuple[object, object, object], step: object, missing: object,
               complete: bool, unit: str) -> None:  # fmt: skip
+        lower, upper, private = stated_bounds(*ends)
         low, high = _bound("lower", lower), _bound("upper", upper)
         if not low < high:
             raise DeclarationError(
@@ -64,9 +68,33 @@ class _Grid:
         for name, value in (
             ("lower", low), ("upper", high), ("step", width),
             ("missing", tuple(_code(c) for c in codes if c is not None)),
-            ("complete", bool(complete)), ("unit", str(unit)),
+            ("complete", bool(complete)), ("unit", str(unit)), ("private", private),
         ):  # fmt: skip
             object.__setattr__(self, name, value)
+
+    def narrowed(self, lower: float, upper: float) -> Self:
+        """Return the column clipped to bounds that were found within its own.
+
+        Raises:
+            ValueError: They are not, or are no grid step apart.
+        """
+        if not self.lower <= lower < upper <= self.upper:
+            msg = "bounds must lie within those declared"
+            raise ValueError(msg)
+        made = copy(self)
+        object.__setattr__(made, "lower", lower)
+        object.__setattr__(made, "upper", upper)
+        return made
+
+    @property
+    def declared(self) -> Self:
+        """The column as it was declared, whatever bounds were found since."""
+        if self.private is None:
+            return self
+        made = copy(self)
+        object.__setattr__(made, "lower", _bound("lower", self.private.lower))
+        object.__setattr__(made, "upper", _bound("upper", self.private.upper))
+        return made
 
     @property
     def first(self) -> int:
@@ -98,6 +126,7 @@ class Real(_Grid):
         complete: True when every row has a value. A cell without one then counts as
             the middle of the bounds, and means share one count of rows.
         unit: Name of the unit of measurement, for reports: ``"mg/dL"``.
+        bounds: Instead of `lower` and `upper`: a pair of them, or `private_bounds`.
 
     Raises:
         DeclarationError: A bound is missing, NaN, infinite, beyond ±1e50, or out of
@@ -112,11 +141,11 @@ class Real(_Grid):
           hint: declare public bounds that every plausible value lies in, such as 0 and 250
     """
 
-    def __init__(self, lower: object = None, upper: object = None, *,
+    def __init__(self, lower: object = None, upper: object = None, *,  # noqa: PLR0913
                  step: object = None, missing: object = (), complete: bool = False,
-                 unit: str = "") -> None:  # fmt: skip
+                 unit: str = "", bounds: object = None) -> None:  # fmt: skip
         """Check the declaration once; no later floor checks again."""
-        self._fill(lower, upper, step, missing, complete, unit)
+        self._fill((lower, upper, bounds), step, missing, complete, unit)
 
 
 @dataclass(frozen=True, slots=True, init=False)
@@ -129,6 +158,7 @@ class Integer(_Grid):
         missing: Codes that mean "no value".
         complete: True when every row has a value (see `Real`).
         unit: Name of the unit of measurement, for reports.
+        bounds: As in `Real`.
 
     Examples:
         >>> Integer(0, 120, unit="years").width
@@ -136,9 +166,10 @@ class Integer(_Grid):
     """
 
     def __init__(self, lower: object = None, upper: object = None, *,
-                 missing: object = (), complete: bool = False, unit: str = "") -> None:  # fmt: skip
+                 missing: object = (), complete: bool = False, unit: str = "",
+                 bounds: object = None) -> None:  # fmt: skip
         """Check the declaration once."""
-        self._fill(lower, upper, 1, missing, complete, unit)
+        self._fill((lower, upper, bounds), 1, missing, complete, unit)
 
 
 Number: TypeAlias = Real | Integer
@@ -282,6 +313,15 @@ class Schema:
             )
         object.__setattr__(self, "columns", tuple(columns.items()))
         object.__setattr__(self, "unit", unit or Rows())
+
+    @property
+    def declared(self) -> Schema:
+        """The schema as it was declared, whatever clipping bounds were found since."""
+        columns = {
+            name: column.declared if isinstance(column, Real | Integer) else column
+            for name, column in self.columns
+        }
+        return Schema(columns, self.unit)
 
     def __iter__(self) -> Iterator[str]:
         """Iterate over the declared names, in order."""

@@ -40,7 +40,7 @@ def _try(
     plan: Plan, schema: Schema, layout: Layout, dialect: Dialect, fetch: Fetch
 ) -> Exact | None:
     try:
-        if plan.table != schema:
+        if plan.table.declared != schema.declared:
             msg = "the plan is of another schema"
             raise ValueError(msg)  # noqa: TRY301
         if not plan.parts:

@@ -8,11 +8,12 @@ words.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from typing import Annotated, Literal, TypeAlias
+from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, model_validator
 
 from sfumato.declare import schema
+from sfumato.declare.bounds import private_bounds
 from sfumato.declare.unit import Rows
 from sfumato.errors import DeclarationError
 from sfumato.project.statistic import StatisticTable
@@ -196,12 +197,23 @@ class _ColumnTable(Strict, ABC):
         return self
 
 
+def _ends(lower: object, upper: object, q: object) -> dict[str, Any]:
+    if q is None:
+        return {"lower": lower, "upper": upper}
+    return {"bounds": private_bounds(q, within=(lower, upper))}  # type: ignore[arg-type]
+
+
 class RealColumn(_ColumnTable):
     """Numbers between public bounds."""
 
     type: Literal["real"]
     lower: Number = Field(description="Smaller values are clamped to it")
     upper: Number = Field(description="Larger values are clamped to it")
+    private_bounds: Number | None = Field(
+        default=None,
+        description="Quantile, such as 0.99, that clipping bounds are found near, with a "
+        "fifth of a release's loss; lower and upper are the ends to search within",
+    )
     step: Number | None = Field(
         default=None, description="Precision of the measurement"
     )
@@ -212,8 +224,7 @@ class RealColumn(_ColumnTable):
     def declared(self) -> schema.Real:
         """Return the declaration."""
         return schema.Real(
-            self.lower,
-            self.upper,
+            **_ends(self.lower, self.upper, self.private_bounds),
             step=self.step,
             missing=tuple(self.missing),
             complete=self.complete,
@@ -227,6 +238,11 @@ class IntegerColumn(_ColumnTable):
     type: Literal["integer"]
     lower: Number = Field(description="Smaller values are clamped to it")
     upper: Number = Field(description="Larger values are clamped to it")
+    private_bounds: Number | None = Field(
+        default=None,
+        description="Quantile, such as 0.99, that clipping bounds are found near, with a "
+        "fifth of a release's loss; lower and upper are the ends to search within",
+    )
     missing: Numbers = Field(default=(), description="Codes that mean: no value")
     complete: bool = Field(default=False, description="True when every row has a value")
     unit: str = Field(default="", description="Such as years")
@@ -234,8 +250,7 @@ class IntegerColumn(_ColumnTable):
     def declared(self) -> schema.Integer:
         """Return the declaration."""
         return schema.Integer(
-            self.lower,
-            self.upper,
+            **_ends(self.lower, self.upper, self.private_bounds),
             missing=tuple(self.missing),
             complete=self.complete,
             unit=self.unit,

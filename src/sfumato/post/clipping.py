@@ -1,0 +1,65 @@
+"""Noisy counts in ranges → clipping bounds, by public rules alone.
+
+A range counts only if its noisy count passes a threshold that noise alone would pass in
+one of twenty columns, as in the bounds search of Google's library (Wilson, Zhang, Lam,
+Desfontaines, Simmons-Marengo, Gipson, PoPETs 2020). Inside the ranges that are left,
+the quantiles are interpolated.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from fractions import Fraction
+from math import ceil, floor
+
+import numpy as np
+
+from sfumato.declare.query import Histogram
+from sfumato.declare.schema import Integer, Real
+from sfumato.plan import Direct, Plan
+from sfumato.post.noise import noise_error
+
+__all__ = ["clipping_bounds"]
+
+_FALSE = 0.05  # chance that an empty range passes, over all ranges of a column
+
+
+def clipping_bounds(
+    plan: Plan, values: Sequence[Sequence[int]]
+) -> dict[str, tuple[float, float]]:
+    """Return bounds for every column of the plan, on its grid and within its ends.
+
+    Where no range passes, the ends themselves.
+
+    Args:
+        plan: Counts of each column's ranges.
+        values: The noisy integers of every part.
+    """
+    found = {}
+    for statistic, recipe in plan.answers:
+        assert isinstance(statistic, Histogram)  # noqa: S101  make_bounded asks for them
+        assert isinstance(recipe, Direct)  # noqa: S101
+        column = plan.schema[statistic.column]
+        assert isinstance(column, Real | Integer)  # noqa: S101
+        counts = np.array(values[recipe.part], dtype=np.float64)
+        alone = noise_error(plan, recipe.part, 1 - 2 * _FALSE / len(counts))
+        kept = np.where(counts > alone, counts, 0.0)
+        q = column.private.q if column.private else Fraction(99, 100)
+        found[statistic.column] = _ends(column, statistic.edges, kept, float(q))
+    return found
+
+
+def _ends(
+    column: Real | Integer,
+    edges: tuple[float, ...],
+    counts: np.ndarray[tuple[int], np.dtype[np.float64]],
+    q: float,
+) -> tuple[float, float]:
+    if not counts.any():
+        return column.lower, column.upper
+    below = np.concatenate([[0.0], np.cumsum(counts)])
+    low, high = np.interp([(1 - q) * below[-1], q * below[-1]], below, edges)
+    step = column.step
+    first, last = floor(low / step), ceil(high / step)
+    last = max(last, first + 1)
+    return max(column.lower, first * step), min(column.upper, last * step)
