@@ -45,7 +45,7 @@ from sfumato.release import (
 from sfumato.secret import Secret
 from sfumato.words import N_
 
-__all__ = ["Purse", "compare_for_owner", "rehearse", "release"]
+__all__ = ["Purse", "compare_for_owner", "difference_for_audit", "rehearse", "release"]
 
 _SMALL = Fraction(2**40)  # above it noise is drawn one by one: no 64-bit limit
 
@@ -280,6 +280,15 @@ def rehearse(plan: Plan, exact: Secret[Exact], runs: int) -> OwnerRehearsal:
     truths = outcomes(values)
     drawn = [outcomes(_add_noise(plan, values)) for _ in range(runs)]
     return OwnerRehearsal(truths, np.array(drawn).reshape(runs, len(truths)))
+
+
+def difference_for_audit(one: Secret[Exact], other: Secret[Exact]) -> Exact:
+    """Return how far two tables lie apart: of made-up tables, or for the owner's eyes.
+
+    No guarantee and no debit. `sfumato.audit` calls it on tables made of declarations.
+    """
+    pairs = zip(one.unseal(), other.unseal(), strict=True)
+    return tuple(tuple(x - y for x, y in zip(*p, strict=True)) for p in pairs)
 
 
 def _add_noise(plan: Plan, exact: Exact) -> Exact:

@@ -1,7 +1,6 @@
-"""Make the oracle and the strategies importable: `import oracle`, `import adversary`."""
+"""Make the strategies importable: `import adversary`."""
 
 import sys
 from pathlib import Path
 
-for folder in ("oracle", "engine"):
-    sys.path.insert(0, str(Path(__file__).parents[1] / folder))
+sys.path.insert(0, str(Path(__file__).parents[1] / "engine"))

@@ -5,8 +5,8 @@ from dataclasses import replace
 
 import pytest
 
-from oracle import World, audit
 from sfumato.account import ZCDP, Epsilon, KNorm
+from sfumato.audit.sensitivity import World, compare
 from sfumato.declare import query as ask
 from sfumato.declare.schema import Category, Integer, Real, Schema
 from sfumato.declare.unit import Rows
@@ -255,7 +255,7 @@ def _holds(plan):
             return all(
                 finding.holds
                 for row in ROWS
-                for finding in audit(plan, [row, ROWS[2]], ROWS, world.exact)
+                for finding in compare(plan, [row, ROWS[2]], ROWS, world.exact)
             )
         except EngineError:
             return False

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracle import World, audit
 from sfumato.account import ZCDP, Gaussian, KNorm
+from sfumato.audit.sensitivity import World, compare
 from sfumato.declare import query as ask
 from sfumato.declare.expr import col
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
@@ -45,7 +45,7 @@ ROW = a.a_row(EXTREMES, LABELS, LABELS)
 def check(plan, rows, pool):
     """Audit a plan and assert that every claim holds."""
     with World(plan.table) as world:
-        for finding in audit(plan, rows, pool, world.exact):
+        for finding in compare(plan, rows, pool, world.exact):
             assert finding.holds, finding
 
 
@@ -151,7 +151,7 @@ def test_each_bound_is_reached(kind, unit, keys, statistic, bound):
     plan = make_plan(ask.Query().group_by(*keys).select(statistic), schema, 1)
 
     with World(schema) as world:
-        found = [f for rows in TABLES for f in audit(plan, rows, ROWS, world.exact)]
+        found = [f for rows in TABLES for f in compare(plan, rows, ROWS, world.exact)]
 
     claims = [one for one in found if isinstance(one.aggregate, kind)]
     bounds = set(bound) if isinstance(bound, tuple) else {bound}
@@ -177,7 +177,7 @@ def test_joint_steps_use_their_whole_charge_and_no_more(unit, keys):
     assert any(isinstance(s.mechanism, KNorm) for s in plan.steps)
 
     with World(schema) as world:
-        found = [f for rows in TABLES for f in audit(plan, rows, ROWS, world.exact)]
+        found = [f for rows in TABLES for f in compare(plan, rows, ROWS, world.exact)]
 
     assert all(f.holds for f in found)
     assert max(f.change for f in found if f.aggregate is None) == 1
@@ -194,7 +194,7 @@ def test_gaussian_steps_use_their_whole_charge_and_no_more(unit, keys):
     assert all(isinstance(s.mechanism, Gaussian) for s in plan.steps)
 
     with World(schema) as world:
-        found = [f for rows in TABLES for f in audit(plan, rows, ROWS, world.exact)]
+        found = [f for rows in TABLES for f in compare(plan, rows, ROWS, world.exact)]
 
     assert all(f.holds for f in found)
     assert max(f.change for f in found if f.aggregate is None) == 1
@@ -207,7 +207,7 @@ def test_a_filter_makes_a_replaced_row_come_or_go():
     plan = make_plan(query, schema, 1)
 
     with World(schema) as world:
-        found = [f for rows in TABLES for f in audit(plan, rows, ROWS, world.exact)]
+        found = [f for rows in TABLES for f in compare(plan, rows, ROWS, world.exact)]
 
     assert all(f.holds for f in found)
     assert max(f.change for f in found if f.bound == 20) == 20

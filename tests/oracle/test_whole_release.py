@@ -17,9 +17,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from oracle import neighbours
 from sfumato import gate
 from sfumato.account import Epsilon
+from sfumato.audit.sensitivity import neighbours
 from sfumato.declare import query as ask
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
 from sfumato.declare.unit import Rows

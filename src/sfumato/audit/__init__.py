@@ -3,5 +3,14 @@
 from sfumato.audit.black_box import Finding, epsilon_lower_bound
 from sfumato.audit.distribution import Fit, distribution
 from sfumato.audit.one_run import one_run
+from sfumato.audit.sensitivity import Sensitivity, sensitivity
 
-__all__ = ["Finding", "Fit", "distribution", "epsilon_lower_bound", "one_run"]
+__all__ = [
+    "Finding",
+    "Fit",
+    "Sensitivity",
+    "distribution",
+    "epsilon_lower_bound",
+    "one_run",
+    "sensitivity",
+]

@@ -85,6 +85,10 @@ class DuckDBEngine:
         with self._lock:  # cursors of their own would not see a registered frame
             return self._connection.execute(sql).fetchall()
 
+    def exchange(self, table: Table) -> None:
+        """Put another table of the same layout in the place of this one, for audits."""
+        table.attach(self._connection)
+
     def close(self) -> None:
         """Free the table."""
         self._connection.close()
