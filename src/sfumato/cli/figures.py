@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from sfumato.cli.tongue import say
-from sfumato.plan import Plan
+from sfumato.declare.query import Count, Crosstab, Histogram, Mode
+from sfumato.plan import Plan, unit_of
 from sfumato.release import Figure
 from sfumato.release.wording import name_words
 from sfumato.words import N_
@@ -32,10 +33,10 @@ def figure_names(plan: Plan) -> list[str]:
 
 
 def figure_units(plan: Plan) -> list[str]:
-    """Return the unit of each figure's error."""
-    return [
-        getattr(plan.schema[s.column], "unit", "")
-        if s.column and type(s).__name__ in ("Mean", "Sum")
-        else say(N_("rows"))
-        for s in plan.query.statistics
-    ]
+    """Return the unit of each figure's error; shares and correlations have none."""
+    found = []
+    for s in plan.query.statistics:
+        unit = unit_of(plan.schema, s, s.column, getattr(s, "other", None))
+        counted = isinstance(s, Count | Histogram | Crosstab | Mode)
+        found.append(say(N_("rows")) if counted else unit)
+    return found

@@ -36,6 +36,7 @@ from sfumato.plan.record import (
     Step,
 )
 from sfumato.plan.term import Term, bound, sensitivity, squared_sensitivity, term
+from sfumato.plan.unit import unit_of
 
 __all__ = [
     "Aggregate",
@@ -76,4 +77,5 @@ __all__ = [
     "sensitivity",
     "squared_sensitivity",
     "term",
+    "unit_of",
 ]

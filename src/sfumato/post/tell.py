@@ -11,15 +11,11 @@ from typing import assert_never
 from sfumato.account import Gaussian, Geometric, KNorm, Selection
 from sfumato.declare.query import (
     Correlation,
-    Count,
     Covariance,
     Crosstab,
     Histogram,
     Mode,
-    Proportion,
-    Ratio,
     Statistic,
-    Variance,
 )
 from sfumato.declare.schema import Key
 from sfumato.plan import (
@@ -48,6 +44,7 @@ from sfumato.plan import (
     SumValues,
     bound,
     linear,
+    unit_of,
 )
 from sfumato.post.figures import matrix, points
 from sfumato.post.interval import intervals
@@ -139,12 +136,12 @@ def _places(
                 for (column, other), entry in zip(
                     statistic.pairs, entries, strict=True
                 ):
-                    unit = _unit(plan, statistic, column, other)
+                    unit = unit_of(plan.schema, statistic, column, other)
                     terms = _terms(plan, entry)
                     yield _Place(group, column, terms, unit, other=other)
             case _:
                 plain, beside = statistic.column, getattr(statistic, "other", None)
-                unit = _unit(plan, statistic, plain, beside)
+                unit = unit_of(plan.schema, statistic, plain, beside)
                 yield _Place(group, plain, terms, unit, other=beside)
 
 
@@ -264,25 +261,3 @@ def _step_size(plan: Plan, aggregate: Aggregate) -> float:
             return prod(halves) * (1 << aggregate.shift) / 2
         case _:
             return 1.0
-
-
-def _unit(
-    plan: Plan, statistic: Statistic, column: str | None, other: str | None
-) -> str:
-    """Return the unit of a figure; empty for counts, shares and correlations."""
-    first, second = (
-        str(getattr(plan.schema[name], "unit", "")) if name else ""
-        for name in (column, other)
-    )
-    match statistic:
-        case Count() | Histogram() | Proportion() | Crosstab() | Correlation() | Mode():
-            return ""
-        case Ratio():
-            return f"{first or 1}/({second})" if second else first
-        case Covariance():
-            both = " · ".join(f"({unit})" for unit in (first, second) if unit)
-            return f"({first})²" if first and first == second else both
-        case Variance():
-            return f"({first})²" if first else ""
-        case _:
-            return first
