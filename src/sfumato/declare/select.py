@@ -13,6 +13,7 @@ from typing import Any, Final, final
 from sfumato.declare import query as ask
 from sfumato.declare.query import Query, Statistic
 from sfumato.declare.schema import Column, Real
+from sfumato.declare.sqlseveral import read_several
 from sfumato.declare.sqltree import (
     SHAPE,
     Tree,
@@ -29,7 +30,8 @@ __all__ = ["Reader"]
 
 _STATISTICS = N_(
     "ask for COUNT(*), COUNT(x), SUM(x), AVG(x), VAR_POP(x), STDDEV_POP(x), MEDIAN(x), "
-    "QUANTILE(x, 0.9) or PERCENTILE_DISC(0.9) WITHIN GROUP (ORDER BY x)"
+    "QUANTILE(x, 0.9), PERCENTILE_DISC(0.9) WITHIN GROUP (ORDER BY x), SUM(x) / SUM(y), "
+    "COVAR_POP(x, y), CORR(x, y) or MODE(x)"
 )
 _SIMPLE: Final[dict[str, tuple[str, Callable[..., Statistic]]]] = {
     "Count": ("COUNT", ask.count), "Sum": ("SUM", ask.sum), "Avg": ("AVG", ask.mean),
@@ -124,6 +126,9 @@ class Reader:
         if kind_of(node) == "Alias":
             node, alias = self._tree.open(node, "this", "alias", hint=_STATISTICS)
             name = self._tree.name(alias, _STATISTICS)
+        several = read_several(node, name, self._tree, self._measured)
+        if several is not None:
+            return several, name
         if kind_of(node) in (*_SIMPLE, "Quantile", "WithinGroup"):
             return self._statistic(node, name), name
         if kind_of(node) in ("Literal", "Boolean", "Null", "Star"):

@@ -36,7 +36,7 @@ _FUNCTIONS: Final = {
         "COUNT", "SUM", "AVG", "VAR_POP", "STDDEV_POP", "MEDIAN", "QUANTILE",
         "PERCENTILE_DISC", "WITHIN", "GROUP", "FLOOR", "ABS", "LOWER", "TRIM", "CAST",
         "TRY_CAST", "EXTRACT", "YEAR", "MONTH", "DAY", "ISODOW", "CLIP", "COALESCE",
-        "NULLIF", "DATE", "DOUBLE",
+        "NULLIF", "DATE", "DOUBLE", "COVAR_POP", "CORR", "MODE",
     )},
     "REAL": "DOUBLE", "FLOAT": "DOUBLE", "DOUBLE PRECISION": "DOUBLE",
 }  # fmt: skip
