@@ -139,7 +139,11 @@ def test_intervals_cover_what_they_say(schema, loss):
 @pytest.mark.parametrize("schema", [ADD, FIXED])
 @pytest.mark.parametrize("loss", ["2", "10", ZCDP("0.05"), GDP("1")])
 def test_intervals_cover_what_they_say_in_many_runs(schema, loss):
-    """Between 94.5 % and 97 %, where noise does not dominate."""
+    """Between 94.5 % and 97 %, where noise does not dominate.
+
+    Correlations may be covered more often: outcomes beyond -1 and 1 are cut there, and the
+    noise of the deviations below widens what is drawn.
+    """
     covered(schema, loss, runs=4000, least=0.945, most=0.97)
 
 
@@ -164,7 +168,8 @@ def covered(schema, loss, *, runs, least, most):
         binom.ppf(q, runs, p) / runs for q, p in ((1e-9, least), (1 - 1e-9, most))
     )
     assert (hits / runs >= low).all(), hits / runs
-    assert (hits / runs <= high).all() or loss == "0.5", hits / runs
+    of_covariance = hits[0] / runs
+    assert of_covariance <= high or loss == "0.5", hits / runs
 
 
 @pytest.mark.parametrize("loss", ["1", "10", ZCDP("0.1")])

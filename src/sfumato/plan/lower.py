@@ -83,7 +83,8 @@ def make_plan(
     """Check a question against a table and decide what to measure at which cost.
 
     Pure: reads no rows and draws no noise. The cost is exactly `loss`, or zero when
-    every figure is the public number of rows.
+    every figure is the public number of rows. (A mode that a large ρ pays for may cost
+    1e-12 less.)
 
     Args:
         query: The question.
