@@ -23,6 +23,7 @@ from sfumato.plan.check import check_query
 from sfumato.project import model
 from sfumato.project.address import declared_source, table_name
 from sfumato.project.budget import declared_budget, declared_limits, given
+from sfumato.project.column import with_derived
 from sfumato.project.place import place_of, placed, shown
 from sfumato.project.refuse import refusal
 from sfumato.project.share import Wanted, share_out
@@ -194,7 +195,10 @@ def _releases(
 ) -> tuple[Asked, ...]:
     wanted = [
         Wanted(
-            e.name, _query(e, dataset.schema, where), given(e, budget, where), e.weight
+            e.name,
+            _query(e, file, dataset.schema, where),
+            given(e, budget, where),
+            e.weight,
         )
         for e in file.releases
     ]
@@ -222,7 +226,9 @@ def _headline(
     return tuple(dict.fromkeys(file.output.headline))
 
 
-def _query(entry: model.ReleaseTable, schema: Schema, file: str) -> Query:
+def _query(
+    entry: model.ReleaseTable, whole: model.ProjectFile, schema: Schema, file: str
+) -> Query:
     place = f"{file}: {place_of('releases', entry.name)}"
     query = Query().select(*(s.declared() for s in entry.statistics))
     if entry.group_by:
@@ -231,6 +237,7 @@ def _query(entry: model.ReleaseTable, schema: Schema, file: str) -> Query:
         with placed(f"{place}.where"):
             query = query.where(parse_filter(entry.where))
     with placed(place):
+        query = with_derived(query, whole.derive)
         check_query(query, schema)
     return query
 

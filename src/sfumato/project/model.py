@@ -7,22 +7,17 @@ words.
 
 from __future__ import annotations
 
-from abc import ABC, abstractmethod
-from typing import Annotated, Any, Literal, TypeAlias
+from typing import Literal
 
 from pydantic import Field, model_validator
 
-from sfumato.declare import schema
-from sfumato.declare.bounds import private_bounds
 from sfumato.declare.unit import Rows
 from sfumato.errors import DeclarationError
+from sfumato.project.column import ColumnTable, DeriveTable
 from sfumato.project.statistic import StatisticTable
 from sfumato.project.value import (
     Delta,
-    Keys,
     Loss,
-    Number,
-    Numbers,
     Positive,
     Ratio,
     Rho,
@@ -34,16 +29,13 @@ from sfumato.project.value import (
 from sfumato.words import N_
 
 __all__ = [
-    "BooleanColumn",
     "BudgetTable",
-    "CategoryColumn",
     "ColumnTable",
     "DataTable",
-    "IntegerColumn",
+    "DeriveTable",
     "LimitTable",
     "OutputTable",
     "ProjectFile",
-    "RealColumn",
     "ReleaseTable",
     "StatisticTable",
     "Titles",
@@ -184,108 +176,6 @@ def _one_amount(epsilon: object, rho: object) -> None:
         )
 
 
-class _ColumnTable(Strict, ABC):
-    """A declared column."""
-
-    @abstractmethod
-    def declared(self) -> schema.Column:
-        """Return the declaration."""
-
-    @model_validator(mode="after")
-    def _fits(self) -> _ColumnTable:
-        self.declared()
-        return self
-
-
-def _ends(lower: object, upper: object, q: object) -> dict[str, Any]:
-    if q is None:
-        return {"lower": lower, "upper": upper}
-    return {"bounds": private_bounds(q, within=(lower, upper))}  # type: ignore[arg-type]
-
-
-class RealColumn(_ColumnTable):
-    """Numbers between public bounds."""
-
-    type: Literal["real"]
-    lower: Number = Field(description="Smaller values are clamped to it")
-    upper: Number = Field(description="Larger values are clamped to it")
-    private_bounds: Number | None = Field(
-        default=None,
-        description="Quantile, such as 0.99, that clipping bounds are found near, with a "
-        "fifth of a release's loss; lower and upper are the ends to search within",
-    )
-    step: Number | None = Field(
-        default=None, description="Precision of the measurement"
-    )
-    missing: Numbers = Field(default=(), description="Codes that mean: no value")
-    complete: bool = Field(default=False, description="True when every row has a value")
-    unit: str = Field(default="", description="Such as mg/dL")
-
-    def declared(self) -> schema.Real:
-        """Return the declaration."""
-        return schema.Real(
-            **_ends(self.lower, self.upper, self.private_bounds),
-            step=self.step,
-            missing=tuple(self.missing),
-            complete=self.complete,
-            unit=self.unit,
-        )
-
-
-class IntegerColumn(_ColumnTable):
-    """Whole numbers between public bounds."""
-
-    type: Literal["integer"]
-    lower: Number = Field(description="Smaller values are clamped to it")
-    upper: Number = Field(description="Larger values are clamped to it")
-    private_bounds: Number | None = Field(
-        default=None,
-        description="Quantile, such as 0.99, that clipping bounds are found near, with a "
-        "fifth of a release's loss; lower and upper are the ends to search within",
-    )
-    missing: Numbers = Field(default=(), description="Codes that mean: no value")
-    complete: bool = Field(default=False, description="True when every row has a value")
-    unit: str = Field(default="", description="Such as years")
-
-    def declared(self) -> schema.Integer:
-        """Return the declaration."""
-        return schema.Integer(
-            **_ends(self.lower, self.upper, self.private_bounds),
-            missing=tuple(self.missing),
-            complete=self.complete,
-            unit=self.unit,
-        )
-
-
-class CategoryColumn(_ColumnTable):
-    """One of a list of public keys."""
-
-    type: Literal["category"]
-    values: Keys = Field(description="Every key that may appear, in order")
-
-    def declared(self) -> schema.Category:
-        """Return the declaration."""
-        return schema.Category(self.values)
-
-
-class BooleanColumn(_ColumnTable):
-    """True or false."""
-
-    type: Literal["boolean"]
-    true: Keys | None = Field(default=None, description="Cells that mean true")
-    false: Keys | None = Field(default=None, description="Cells that mean false")
-
-    def declared(self) -> schema.Boolean:
-        """Return the declaration."""
-        return schema.Boolean(self.true, self.false)
-
-
-ColumnTable: TypeAlias = Annotated[
-    RealColumn | IntegerColumn | CategoryColumn | BooleanColumn,
-    Field(discriminator="type"),
-]
-
-
 class ReleaseTable(Strict):
     """One release: a question and what it may cost."""
 
@@ -339,6 +229,9 @@ class ProjectFile(Strict):
     unit: UnitTable = UnitTable()
     columns: dict[str, ColumnTable] = Field(
         min_length=1, description="By the exact name in the table"
+    )
+    derive: list[DeriveTable] = Field(
+        default_factory=list, description="Columns computed from the others"
     )
     budget: BudgetTable
     releases: list[ReleaseTable] = Field(min_length=1)

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from sfumato.errors import ProjectError, SfumatoError, nearest
-from sfumato.project import model
+from sfumato.project import column, model
 from sfumato.project.place import PlacedError, place_of, shown
 from sfumato.words import N_, translate
 
@@ -17,10 +17,10 @@ __all__ = ["refusal"]
 
 _MORE = N_("{advice} ({more} more in this file)")
 _COLUMNS: Mapping[str, type[BaseModel]] = {
-    "real": model.RealColumn,
-    "integer": model.IntegerColumn,
-    "category": model.CategoryColumn,
-    "boolean": model.BooleanColumn,
+    "real": column.RealColumn,
+    "integer": column.IntegerColumn,
+    "category": column.CategoryColumn,
+    "boolean": column.BooleanColumn,
 }
 _TABLES: Mapping[str, type[BaseModel]] = {
     "data": model.DataTable,
@@ -89,6 +89,8 @@ def _keys_of(loc: tuple[int | str, ...]) -> tuple[int | str, ...]:
     keys = list(loc)
     if keys[:1] == ["columns"] and len(keys) > 2:  # noqa: PLR2004  name, then tag
         del keys[2]
+    if keys[:1] == ["derive"] and keys[2:3] == ["column"]:
+        del keys[3:4]
     if keys[:1] == ["releases"] and keys[2:3] == ["statistics"]:
         del keys[5:]
         if keys[4:5] == ["edges"]:
@@ -169,6 +171,10 @@ def _table(loc: tuple[int | str, ...]) -> type[BaseModel]:  # noqa: PLR0911  one
             return model.ProjectFile
         case ("columns", _, tag, _):
             return _COLUMNS[str(tag)]
+        case ("derive", _, "column", tag, _):
+            return _COLUMNS[str(tag)]
+        case ("derive", *_):
+            return column.DeriveTable
         case ("releases", _, "statistics", *_):
             return model.StatisticTable
         case ("budget", "limits", *_):
@@ -182,10 +188,10 @@ def _table(loc: tuple[int | str, ...]) -> type[BaseModel]:  # noqa: PLR0911  one
 
 
 def _name(keys: tuple[int | str, ...], raw: Mapping[str, Any]) -> str:
-    """Write a path, with releases called by their names."""
+    """Write a path, with releases and derived columns called by their names."""
     named = list(keys)
-    if named[:1] == ["releases"] and len(named) > 1:
-        entry = raw["releases"][named[1]]
+    if named[0] in ("releases", "derive") and len(named) > 1:
+        entry = raw[str(named[0])][named[1]]
         name = entry.get("name") if isinstance(entry, dict) else None
         named[1] = name if isinstance(name, str) and name else named[1]
     return place_of(*named)
