@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from sfumato.arrays import above_threshold, choose, gaussian, geometric, laplace
     from sfumato.consistency import Between, Monotone, Parts, Total, consistent
     from sfumato.declare.bounds import PrivateBounds, private_bounds
+    from sfumato.declare.calendar import Date
     from sfumato.declare.choice import when
     from sfumato.declare.dataset import CSV, Dataset, Postgres, Spark
     from sfumato.declare.expr import col
@@ -111,6 +112,7 @@ _HOMES = {
     ),
     "arrays": ("above_threshold", "choose", "gaussian", "geometric", "laplace"),
     "declare.bounds": ("PrivateBounds", "private_bounds"),
+    "declare.calendar": ("Date",),
     "declare.choice": ("when",),
     "declare.dataset": ("CSV", "Dataset", "Postgres", "Spark"),
     "declare.expr": ("col",),
@@ -162,6 +164,7 @@ __all__ = [
     "Category",
     "Claim",
     "Dataset",
+    "Date",
     "DeclarationError",
     "EngineError",
     "Epsilon",

@@ -7,6 +7,7 @@ from dataclasses import replace
 from decimal import Decimal
 
 import adversary as a
+import days
 import formulas as f
 import pytest
 from cluster import running
@@ -134,6 +135,29 @@ def test_everything_as_text(server, plan, rows):
     kinds = dict.fromkeys(a.NAMES, "text")
 
     assert server.answer(plan, rows, kinds) == a.expected(plan, rows)
+
+
+BIG = st.sampled_from(["infinity", "-infinity", "0044-03-15 BC", "4713-01-01 BC", "294276-12-31", "10000-01-01"])  # fmt: skip
+DAY_CELLS = {
+    "date": days.DAYS | BIG | st.just("5874897-12-31"),
+    "timestamp": st.datetimes() | BIG,
+    "timestamptz": days.MOMENTS | BIG,
+    "text": days.TEXTS.filter(lambda t: t.isprintable() or "\t" in t),
+}
+
+
+@settings(max_examples=a.times(60), deadline=None)
+@given(st.data(), days.plans())
+def test_days(server, data, plan):
+    """Days, moments and texts; far and infinite ones clamp, and none raises."""
+    kind = data.draw(st.sampled_from(list(DAY_CELLS)))
+    rows = data.draw(st.lists(days.row(st.none() | DAY_CELLS[kind]), max_size=6))
+    kinds = {"d": kind, "e": kind, "k": "text"}
+
+    found = server.answer(plan, rows, kinds)
+
+    if not any(isinstance(r[n], str) for r in rows for n in "de") or kind == "text":
+        assert found == a.expected(plan, rows)
 
 
 HALF_WAY = format(Decimal(2**53 + 1), "f") + "." + "0" * 700  # ties to even

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from typing import assert_never
 
 from sfumato.cli.tongue import say
+from sfumato.declare.calendar import EPOCH, Date
 from sfumato.declare.schema import Boolean, Category, Column, Integer, Real
 from sfumato.words import N_
 
@@ -17,6 +19,12 @@ _FINE = 1 << 24  # steps; a finer grid is the default's and says nothing to a re
 def column_words(column: Column) -> str:
     """Say what is declared of a column."""
     match column:
+        case Date():
+            first, last = (
+                dt.date.fromordinal(int(bound) + EPOCH)
+                for bound in (column.lower, column.upper)
+            )
+            return say(N_("days from {first} to {last}"), first=first, last=last)
         case Real() | Integer():
             return _number(column)
         case Category(values):

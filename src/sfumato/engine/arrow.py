@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, final
 
+from sfumato.declare.calendar import Date
 from sfumato.declare.schema import Schema
-from sfumato.engine.columns import PLACE, encode
-from sfumato.engine.table import Table, declared_positions
+from sfumato.engine.columns import DAY, PLACE, encode, plain_array
+from sfumato.engine.table import Table, declared_positions, unreadable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,18 +38,19 @@ def load_polars(frame: pl.DataFrame | pl.LazyFrame, schema: Schema) -> Table:
         pl.nth(place).alias(f"c{i}") for i, place in enumerate(positions)
     )
     table = chosen.collect() if isinstance(chosen, pl.LazyFrame) else chosen
-    columns, places = [], set()
+    columns: list[pl.Series] = []
+    places: set[int] = set()
+    days: set[int] = set()
     for i, name in enumerate(schema):
         series = table.to_series(i)
         if series.dtype.base_type().__name__ in _BY_CELL:
             array = encode(series.to_list(), schema[name])
-            if array.dtype == PLACE:
-                places.add(i)
-                array = array.view("int32")
-            series = pl.Series(f"c{i}", array)
+            places |= {i} if array.dtype == PLACE else set()
+            days |= {i} if array.dtype == DAY else set()
+            series = pl.Series(f"c{i}", plain_array(array))
         columns.append(series)
     stored = tuple(str(table.to_series(i).dtype) for i, _ in enumerate(schema))
-    return _stream(pl.DataFrame(columns), stored, frozenset(places))
+    return _stream(pl.DataFrame(columns), stored, frozenset(places), frozenset(days))
 
 
 def load_arrow(table: pa.Table | pa.RecordBatch, schema: Schema) -> Table:
@@ -68,19 +70,26 @@ def load_arrow(table: pa.Table | pa.RecordBatch, schema: Schema) -> Table:
         if pa.types.is_float16(column.type):
             column = column.cast(pa.float32())
         elif pa.types.is_decimal256(column.type):
+            if isinstance(schema[name], Date):
+                raise unreadable(name, str(column.type))
             array = encode(column.to_pylist(), schema[name])
             if array.dtype == PLACE:
                 places.add(i)
-                array = array.view("int32")
-            column = pa.array(array)
+            column = pa.array(plain_array(array))
         columns.append(column)
     stored = tuple(str(table.schema.field(p).type) for p in declared_positions(schema, names))  # fmt: skip
     chosen = pa.table(columns, names=[f"c{i}" for i, _ in enumerate(columns)])
     return _stream(chosen, stored, frozenset(places))
 
 
-def _stream(table: Any, stored: tuple[str, ...], places: frozenset[int]) -> Table:
-    return Table(lambda c: c.register("source", _Stream(table)), places, stored)
+def _stream(
+    table: Any,
+    stored: tuple[str, ...],
+    places: frozenset[int],
+    days: frozenset[int] = frozenset(),
+) -> Table:
+    attach = lambda c: c.register("source", _Stream(table))  # noqa: E731
+    return Table(attach, places, stored, days=days)
 
 
 @final

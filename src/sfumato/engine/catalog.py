@@ -15,6 +15,7 @@ from dataclasses import dataclass
 from decimal import Context, Decimal
 from typing import final
 
+from sfumato.declare.calendar import Date
 from sfumato.declare.schema import Boolean, Category, Schema
 from sfumato.engine.physical import Floating, Layout, Physical, Text, Truth, Whole
 from sfumato.engine.table import declared_positions, unreadable
@@ -37,6 +38,9 @@ _WHOLE = {21: 16, 23: 32, 20: 64}  # int2, int4, int8: bits
 _FLOAT = (700, 701)
 _TEXT = (25, 1043, 1042)  # text, varchar, char(n); the padding of the last is no text
 _NUMERIC, _TRUTH = 1700, 16
+_DAYS = (1082, 1114, 1184)  # date, timestamp, timestamptz
+_ZONED = 1184
+_MARCH_0000 = 719_469  # days from 0000-03-01, counted as 1, to 1970-01-01
 
 _LONGEST = 1 << 24  # bytes of a numeral; the matching of patterns needs memory
 _DIGITS = 800
@@ -90,7 +94,11 @@ def quoted(name: str) -> str:
 def _columns(columns: Sequence[Stored], schema: Schema) -> list[_Column]:
     places = declared_positions(schema, [name for name, _, _ in columns])
     return [
-        _column(*columns[place], has_keys=isinstance(schema[name], Category | Boolean))
+        _day(*columns[place])
+        if isinstance(schema[name], Date)
+        else _column(
+            *columns[place], has_keys=isinstance(schema[name], Category | Boolean)
+        )
         for name, place in zip(schema, places, strict=True)
     ]
 
@@ -112,6 +120,57 @@ def _column(name: str, stored: str, oid: int, *, has_keys: bool) -> _Column:
     if oid == _NUMERIC:
         return _Column(Text(), _key_of_numeric(cell)) if has_keys else _Column(Floating(), _of_numeric(cell))  # fmt: skip
     raise unreadable(name, stored)
+
+
+def _day(name: str, stored: str, oid: int) -> _Column:
+    """Return a column of days as days since 1970-01-01, in doubles.
+
+    The difference of dates raises where one is infinite, and a cast of text where it is
+    no day; so the first is asked, and texts are computed with, digit by digit.
+    """
+    cell = f"source.{quoted(name)}"
+    if oid in _TEXT:
+        return _Column(Floating(), _day_of_text(f'CAST({cell} AS text) COLLATE "C"'))
+    if oid not in _DAYS:
+        raise unreadable(name, stored)
+    local = f"({cell} AT TIME ZONE 'UTC')" if oid == _ZONED else cell
+    epoch = "CAST('1970-01-01' AS date)"
+    end = f"CASE WHEN {cell} > {epoch} THEN {_double('Infinity')} ELSE {_double('-Infinity')} END"  # fmt: skip
+    days = f"CAST(CAST({local} AS date) - {epoch} AS double precision)"
+    return _Column(
+        Floating(),
+        f"CASE WHEN isfinite({cell}) THEN {days} WHEN {cell} IS NOT NULL THEN {end} END",
+    )
+
+
+def _day_of_text(x: str) -> str:
+    """Return the day number of a text by the rule of `calendar.day_of_text`, or null.
+
+    Theorem (Hinnant, ``days_from_civil``): with years that begin in March, the day
+    number follows from divisions of whole numbers of at least 0.
+    """
+    trimmed = f"btrim({x}, E' \\t\\n\\r\\x0b\\f')"
+    time = "([T ][0-9]{2}:[0-9]{2}(:[0-9]{2}([.][0-9]+)?)?)?"
+    parts = (
+        "SELECT CAST(substr(u.t, 1, 4) AS integer) AS y, CAST(substr(u.t, 6, 2) AS integer)"
+        " AS m, CAST(substr(u.t, 9, 2) AS integer) AS d OFFSET 0"
+    )
+    leap = "(a.y % 4 = 0 AND (a.y % 100 <> 0 OR a.y % 400 = 0))"
+    longest = (
+        f"CASE WHEN a.m IN (4, 6, 9, 11) THEN 30 WHEN a.m <> 2 THEN 31 WHEN {leap} "
+        "THEN 29 ELSE 28 END"
+    )
+    year = "CASE WHEN a.m <= 2 THEN a.y - 1 ELSE a.y END"
+    month = "CASE WHEN a.m <= 2 THEN a.m + 9 ELSE a.m - 3 END"
+    days = f"365 * b.y + b.y / 4 - b.y / 100 + b.y / 400 + (153 * b.m + 2) / 5 + b.d - {_MARCH_0000}"  # fmt: skip
+    return (
+        f"(SELECT CASE WHEN octet_length(u.t) <= {_LONGEST} AND "
+        f"u.t ~ '^[0-9]{{4}}-[0-9]{{2}}-[0-9]{{2}}{time}$' THEN "
+        f"(SELECT CASE WHEN b.fits THEN CAST({days} AS double precision) END FROM "
+        f"(SELECT {year} AS y, {month} AS m, a.d AS d, a.y >= 1 AND a.m BETWEEN 1 AND 12 "
+        f"AND a.d >= 1 AND a.d <= {longest} AS fits FROM ({parts}) AS a OFFSET 0) AS b) END "
+        f"FROM (SELECT {trimmed} AS t OFFSET 0) AS u)"
+    )
 
 
 def _of_numeric(x: str) -> str:

@@ -6,13 +6,29 @@ raises or looks at another row. The rule in words is ``docs/missing-values.md``.
 
 from __future__ import annotations
 
+import datetime as dt
 from decimal import Decimal
 from math import floor, inf, isnan
 
+from sfumato.declare.calendar import EPOCH, Date, day_of_text
 from sfumato.declare.numeral import numeral
 from sfumato.declare.schema import Boolean, Category, Number, token
 
-__all__ = ["as_double", "clamped", "grid_number", "key_index", "number", "plain"]
+__all__ = [
+    "Day",
+    "as_double",
+    "clamped",
+    "constant",
+    "day",
+    "grid_number",
+    "key_index",
+    "number",
+    "plain",
+]
+
+
+_NOT_A_TIME = -(1 << 63)
+_WEST = dt.timezone(dt.timedelta(hours=-2))
 
 
 def plain(cell: object) -> object:
@@ -72,6 +88,52 @@ def number(cell: object, missing: tuple[float, ...] = ()) -> float | None:
     elif isinstance(cell, Decimal) and not cell.is_nan():
         value = as_double(cell)
     return None if value is None or isnan(value) or value in missing else value
+
+
+class Day(float):
+    """A day number that was computed; other numbers are no days."""
+
+    __slots__ = ()
+
+
+def day(cell: object, missing: tuple[float, ...] = ()) -> float | None:
+    """Read a cell of a column of days, as days since 1970-01-01; none when missing.
+
+    Examples:
+        >>> day("2024-03-01"), day(dt.datetime(1970, 1, 1, 23, tzinfo=_WEST)), day(19783)
+        (19783.0, 1.0, None)
+    """
+    value = _day(cell)
+    return None if value is None or value in missing else value
+
+
+def _day(cell: object) -> float | None:
+    if isinstance(cell, str):
+        number = day_of_text(cell)
+        return None if number is None else float(number)
+    if isinstance(cell, Day):
+        return float(cell)
+    if type(cell).__module__ == "numpy" and type(cell).__name__ == "datetime64":
+        days = cell.astype("datetime64[D]").astype("int64")  # type: ignore[attr-defined]
+        return None if int(days) == _NOT_A_TIME else float(days)
+    if not isinstance(cell, dt.date) or cell != cell:  # noqa: PLR0124  NaT is a date
+        return None
+    number = cell.toordinal() - EPOCH
+    zone = cell.utcoffset() if isinstance(cell, dt.datetime) else None
+    if zone is None:
+        return float(number)
+    assert isinstance(cell, dt.datetime)  # noqa: S101  only they have a zone
+    time = dt.timedelta(hours=cell.hour, minutes=cell.minute, seconds=cell.second, microseconds=cell.microsecond)  # fmt: skip
+    return float(number + (time - zone) // dt.timedelta(days=1))
+
+
+def constant(value: object, column: Number) -> float:
+    """Return a constant that a number column is compared with, as its cells are read."""
+    if isinstance(column, Date):
+        read = day(value)
+        assert read is not None  # noqa: S101  the plan checked it
+        return read
+    return as_double(value)  # type: ignore[arg-type]  # the plan checked it
 
 
 def clamped(value: float, column: Number) -> float:

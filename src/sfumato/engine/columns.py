@@ -8,17 +8,32 @@ from typing import Any, TypeAlias, assert_never
 
 import numpy as np
 
+from sfumato.declare.calendar import Date
 from sfumato.declare.schema import Boolean, Category, Column, Integer, Real, token
-from sfumato.engine.cell import number, plain
+from sfumato.engine.cell import day, number, plain
 from sfumato.engine.table import Table
 
-__all__ = ["PLACE", "Array", "cell_reader", "encode", "look_up", "of_arrays", "pack"]
+__all__ = [
+    "DAY",
+    "PLACE",
+    "Array",
+    "cell_reader",
+    "encode",
+    "look_up",
+    "of_arrays",
+    "pack",
+    "plain_array",
+]
 
 Array: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 
 PLACE = np.dtype([("place", np.int32)])
 """The type of a column of places; it has a name of its own, because a 32-bit integer
 column of a frame holds cells and not places."""
+
+
+DAY = np.dtype([("day", np.float64)])
+"""The type of a column of day numbers; other numbers are no days."""
 
 
 def cell_reader(column: Column) -> Callable[[object], float]:
@@ -32,6 +47,8 @@ def cell_reader(column: Column) -> Callable[[object], float]:
     """
     places: dict[str | None, int]
     match column:
+        case Date():
+            return _read_day
         case Real() | Integer():
             return _read_number
         case Boolean(true, false):
@@ -48,6 +65,11 @@ def _read_number(cell: object) -> float:
     return nan if value is None else value
 
 
+def _read_day(cell: object) -> float:
+    value = day(cell)
+    return nan if value is None else value
+
+
 def encode(cells: Iterable[object], column: Column) -> Array:
     """Return doubles with NaN for missing, or places with -1 for missing."""
     return pack(map(cell_reader(column), cells), column)
@@ -57,7 +79,8 @@ def pack(values: Iterable[float], column: Column) -> Array:
     """Return the array of what `cell_reader` returned for each cell."""
     if isinstance(column, Category | Boolean):
         return np.fromiter(values, dtype=np.int32).view(PLACE)
-    return np.fromiter(values, dtype=np.float64)
+    numbers = np.fromiter(values, dtype=np.float64)
+    return numbers.view(DAY) if isinstance(column, Date) else numbers
 
 
 def look_up(codes: Array, values: Iterable[object], column: Column) -> Array:
@@ -69,7 +92,14 @@ def look_up(codes: Array, values: Iterable[object], column: Column) -> Array:
 def of_arrays(arrays: Sequence[Array], stored: Sequence[str]) -> Table:
     """Return the table of these columns, which share the arrays' memory."""
     places = frozenset(i for i, a in enumerate(arrays) if a.dtype == PLACE)
-    named = {
-        f"c{i}": a.view(np.int32) if i in places else a for i, a in enumerate(arrays)
-    }
-    return Table(lambda c: c.register("source", named), places, tuple(stored))
+    days = frozenset(i for i, a in enumerate(arrays) if a.dtype == DAY)
+    named = {f"c{i}": plain_array(a) for i, a in enumerate(arrays)}
+    attach = lambda c: c.register("source", named)  # noqa: E731
+    return Table(attach, places, tuple(stored), days=days)
+
+
+def plain_array(array: Array) -> Array:
+    """Return an array of places or days as the numbers that it holds."""
+    if array.dtype == PLACE:
+        return array.view(np.int32)
+    return array.view(np.float64) if array.dtype == DAY else array

@@ -20,6 +20,7 @@ from typing import final
 
 import numpy as np
 
+from sfumato.declare.calendar import Date
 from sfumato.declare.dataset import CSV
 from sfumato.declare.schema import Column, Integer, Real, Schema
 from sfumato.engine.columns import Array, cell_reader, of_arrays, pack
@@ -154,7 +155,7 @@ def _reader(source: CSV, column: Column) -> Callable[[str], float]:
     """Return the cell reader for text as this file writes it; empty text is missing."""
     read = cell_reader(column)
     plain = source.decimal == "." and source.thousands is None
-    if plain or not isinstance(column, Real | Integer):
+    if plain or not isinstance(column, Real | Integer) or isinstance(column, Date):
         return lru_cache(_REMEMBERED)(lambda text: read(text or None))
     return lru_cache(_REMEMBERED)(lambda text: read(_numeral(text, source)))
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping
 from itertools import pairwise
 from math import floor
 from typing import TypeAlias, assert_never
 
+from sfumato.declare.calendar import EPOCH, Date
 from sfumato.declare.logic import (
     Absent,
     And,
@@ -38,8 +40,16 @@ from sfumato.declare.value import (
     Value,
     settled,
 )
-from sfumato.engine.cell import as_double, key_index, number
-from sfumato.plan.kinds import text_function
+from sfumato.engine.cell import Day, as_double, day, key_index, number
+from sfumato.engine.cell import constant as number_constant
+from sfumato.plan.kinds import (
+    FIRST_DAY,
+    LAST_DAY,
+    Days,
+    dated,
+    kind_of,
+    text_function,
+)
 
 __all__ = ["Cell", "arithmetic", "cell", "truth", "value", "widened_row"]
 
@@ -59,13 +69,18 @@ def widened_row(query: Query, row: Row, schema: Schema) -> Row:
         schema: The declarations, derived columns included.
     """
     for one in query.derived:
-        row = {**row, one.name: value(one.value, row, schema)}
+        found = value(one.value, row, schema)
+        if isinstance(found, float) and isinstance(schema[one.name], Date):
+            found = Day(found)
+        row = {**row, one.name: found}
     return row
 
 
 def cell(row: Row, schema: Schema, name: str) -> Cell:
     """Read one cell of one row."""
     match schema[name]:
+        case Date() as column:
+            return day(row.get(name), column.missing)
         case Real() | Integer() as column:
             return number(row.get(name), column.missing)
         case Category() | Boolean() as column:
@@ -121,9 +136,8 @@ def value(node: Value, row: Row, schema: Schema) -> Found:  # noqa: C901, PLR091
             return None if x is None else min(max(x, low), high)
         case Mapped(function, inner):
             return _mapped(function, value(inner, row, schema))
-        case DatePart():
-            msg = "the plan refused it"
-            raise TypeError(msg)
+        case DatePart(part, inner):
+            return _part(part, _number(inner, row, schema))
         case Cut(inner, edges, labels):
             return _cut(_number(inner, row, schema), edges, labels)
         case Choice(branches, otherwise):
@@ -148,7 +162,8 @@ def truth(expr: Expr, row: Row, schema: Schema) -> bool | None:  # noqa: C901, P
             return None if found is None else found in [_operand(schema, name, v) for v in constants]  # fmt: skip
         case IsMissing(name):
             return cell(row, schema, name) is None
-        case Relation(left, operator, right):
+        case Relation():
+            left, operator, right = dated(expr, schema)
             one, other = value(left, row, schema), value(right, row, schema)
             if one is None or other is None:
                 return None
@@ -159,6 +174,8 @@ def truth(expr: Expr, row: Row, schema: Schema) -> bool | None:  # noqa: C901, P
                 return None
             if isinstance(x, str):
                 return x in map(token, constants)
+            if isinstance(kind_of(inner, schema), Days):
+                return x in map(day, constants)
             return x in [settled(as_double(c)) for c in constants]  # type: ignore[arg-type]  # the plan checked it
         case Absent(inner):
             return value(inner, row, schema) is None
@@ -203,12 +220,23 @@ def _number(node: Value, row: Row, schema: Schema) -> float | None:
 def _mapped(function: str, found: Found) -> Found:
     if found is None:
         return None
+    if function == "date":
+        return day(found) if isinstance(found, str) else found
     if function == "number":
         if isinstance(found, bool | float):
             return float(found)
         x = number(found)
         return None if x is None else settled(x)
     return token(text_function(function)(str(found)))
+
+
+def _part(part: str, days: float | None) -> float | None:
+    """Return a part of a day; days that Python's calendar lacks have none."""
+    if days is None or not FIRST_DAY <= days <= LAST_DAY:
+        return None
+    found = dt.date.fromordinal(int(days) + EPOCH)
+    whole = found.isoweekday() if part == "weekday" else getattr(found, part)
+    return float(whole)
 
 
 def _cut(
@@ -226,7 +254,7 @@ def _operand(schema: Schema, name: str, constant: object) -> Cell:
     """Read the constant of a comparison as the cells of that column are read."""
     column = schema[name]
     if isinstance(column, Real | Integer):
-        return as_double(constant)  # type: ignore[arg-type]  # the plan checked it
+        return number_constant(constant, column)
     if isinstance(column, Boolean):
         return int(constant is True)
     return key_index(constant, column)

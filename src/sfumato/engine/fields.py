@@ -16,6 +16,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import final
 
+from sfumato.declare.calendar import Date
 from sfumato.declare.schema import Boolean, Category, Schema
 from sfumato.engine.physical import (
     Floating,
@@ -81,13 +82,22 @@ def relation(fields: Sequence[Field], schema: Schema, view: str) -> str:
 def _columns(fields: Sequence[Field], schema: Schema) -> list[_Column]:
     places = declared_positions(schema, [field.name for field in fields])
     return [
-        _column(
+        _day(fields[place], f"source.p{place}")
+        if isinstance(schema[name], Date)
+        else _column(
             fields[place],
             f"source.p{place}",
             has_keys=isinstance(schema[name], Category | Boolean),
         )
         for name, place in zip(schema, places, strict=True)
     ]
+
+
+def _day(field: Field, cell: str) -> _Column:
+    """Return a column of days as days since 1970-01-01; moments and texts are refused."""
+    if field.type != "date":
+        raise unreadable(field.name, field.type)
+    return _Column(Floating(), f"CAST(datediff({cell}, DATE'1970-01-01') AS DOUBLE)")
 
 
 def _column(field: Field, cell: str, *, has_keys: bool) -> _Column:

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from sfumato.declare.calendar import Date
 from sfumato.declare.schema import Column, Schema
-from sfumato.engine.columns import Array, encode, look_up, of_arrays
+from sfumato.engine.columns import DAY, Array, encode, look_up, of_arrays
 from sfumato.engine.table import Table, declared_positions, unreadable
 
 if TYPE_CHECKING:
@@ -23,6 +24,9 @@ _PLAIN = re.compile(
     r"|decimal\d+\(.*\)|dictionary<values=(large_)?(string|u?int\d+),.*>)(\[.*\])?",
     re.IGNORECASE,
 )
+
+_MOMENT = re.compile(r"datetime64\[\w+, .*\]|(date32|timestamp)\[.*\]", re.IGNORECASE)
+_TEXT = re.compile(r"string|str|large_string|null|category|dictionary", re.IGNORECASE)
 
 
 def load_pandas(frame: pd.DataFrame, schema: Schema) -> Table:
@@ -54,13 +58,26 @@ def _array(series: pd.Series[Any], name: str, column: Column) -> Array:
     if isinstance(dtype, np.dtype):
         if dtype.kind == "O":
             return encode(series.to_numpy(), column)
+        if isinstance(column, Date):
+            return _days(series.to_numpy(), name)
         return _machine(series.to_numpy(), name)
     if type(dtype).__name__ == "SparseDtype":
         return _array(pd.Series(np.asarray(series)), name, column)
-    if not _PLAIN.fullmatch(str(dtype)):
+    if isinstance(column, Date) and _MOMENT.fullmatch(str(dtype)):
+        return encode(series.astype(object), column)
+    days_of_numbers = isinstance(column, Date) and not _TEXT.match(str(dtype))
+    if days_of_numbers or not _PLAIN.fullmatch(str(dtype)):
         raise unreadable(name, str(dtype))
     codes, values = series.factorize()
     return look_up(codes, values.tolist(), column)
+
+
+def _days(array: Array, name: str) -> Array:
+    """Return moments as days since 1970-01-01; NaN is missing."""
+    if array.dtype.kind != "M":
+        raise unreadable(name, str(array.dtype))
+    days = array.astype("datetime64[D]").astype(np.int64)
+    return np.where(np.isnat(array), np.nan, days.astype(np.float64)).view(DAY)
 
 
 def _machine(array: Array, name: str) -> Array:

@@ -20,7 +20,8 @@ from sfumato.declare.logic import (
     StartsWith,
 )
 from sfumato.declare.schema import Boolean, Category, Integer, Real
-from sfumato.engine.cell import as_double, key_index
+from sfumato.engine.cell import constant as number_constant
+from sfumato.engine.cell import key_index
 from sfumato.engine.terms import Terms
 
 __all__ = ["Computed", "predicate"]
@@ -77,9 +78,10 @@ def _chain(expr: Expr, kind: type[And | Or]) -> Iterator[Expr]:
 
 
 def _compare(name: str, operator: str, value: Literal_, terms: Terms) -> str:
-    if isinstance(terms.schema[name], Real | Integer):
+    column = terms.schema[name]
+    if isinstance(column, Real | Integer):
         symbol = {"==": "=", "!=": "<>"}.get(operator, operator)
-        constant = terms.dialect.constant(as_double(value))  # type: ignore[arg-type]
+        constant = terms.dialect.constant(number_constant(value, column))
         return f"{terms.number(name)} {symbol} {constant}"
     equal = _is_in(name, (value,), terms)
     return f"NOT ({equal})" if operator == "!=" else equal
@@ -89,7 +91,9 @@ def _is_in(name: str, values: tuple[Literal_, ...], terms: Terms) -> str:
     column = terms.schema[name]
     match column:
         case Real() | Integer():
-            constants = [terms.dialect.constant(as_double(v)) for v in values]  # type: ignore[arg-type]
+            constants = [
+                terms.dialect.constant(number_constant(v, column)) for v in values
+            ]
             x = terms.number(name)
             if not constants:
                 return f"CASE WHEN {x} IS NOT NULL THEN FALSE END"

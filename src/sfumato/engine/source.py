@@ -14,7 +14,6 @@ operation is total by itself: no operand, whatever the row, makes it raise.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from typing import assert_never, final
 
 from sfumato.declare.derived import Derived
@@ -25,6 +24,7 @@ from sfumato.declare.logic import (
     Expr,
     IsIn,
     IsMissing,
+    Literal_,
     Member,
     Not,
     Or,
@@ -50,7 +50,8 @@ from sfumato.declare.value import (
     Value,
     settled,
 )
-from sfumato.engine.cell import as_double, key_index, number
+from sfumato.engine.almanac import Slot, date_part
+from sfumato.engine.cell import as_double, day, key_index, number
 from sfumato.engine.dialect import Dialect
 from sfumato.engine.evaluate import arithmetic
 from sfumato.engine.physical import Floating, Layout, Physical, Places
@@ -58,23 +59,18 @@ from sfumato.engine.physical import Nothing as NothingStored
 from sfumato.engine.physical import Truth as TruthStored
 from sfumato.engine.predicate import Computed, predicate
 from sfumato.engine.terms import Terms
-from sfumato.plan.kinds import Logical, Nothing, Numeric, Words, kind_of, text_function
+from sfumato.plan.kinds import (
+    Days,
+    Logical,
+    Nothing,
+    Numeric,
+    Words,
+    dated,
+    kind_of,
+    text_function,
+)
 
 __all__ = ["Source"]
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Slot:
-    """A bound value: its SQL, and the layer from which on it can be used.
-
-    A text is the place of its token in `words`, a number otherwise.
-    """
-
-    sql: str
-    level: int
-    words: tuple[str, ...] | None = None
-    constant: float | None = None
 
 
 @final
@@ -94,7 +90,7 @@ class Source:
         self.terms = Terms(schema, layout, dialect)
         self._schema, self._dialect = schema, dialect
         self._layers: list[list[str]] = []
-        self._bound: dict[Value, _Slot] = {}
+        self._bound: dict[Value, Slot] = {}
         self._levels: dict[str, int] = {}
         self._count = 0
         for one in query.derived:
@@ -124,22 +120,22 @@ class Source:
         self.terms.derive(one.name, slot.sql, physical)
         self._levels[one.name] = slot.level
 
-    def slot(self, value: Value) -> _Slot:
+    def slot(self, value: Value) -> Slot:
         """Return the column that a value is bound to."""
         if value not in self._bound:
             self._bound[value] = self._render(value)
         return self._bound[value]
 
-    def _render(self, value: Value) -> _Slot:  # noqa: C901, PLR0911, PLR0912  one for each
+    def _render(self, value: Value) -> Slot:  # noqa: C901, PLR0911, PLR0912  one for each
         match value:
             case Name(name):
                 return self._cell(name)
             case Constant(str() as text):
-                return _Slot(self._dialect.integer(0), 0, (str(token(text)),))
+                return Slot(self._dialect.integer(0), 0, (str(token(text)),))
             case Constant(constant):
                 return self._constant(settled(as_double(constant)))  # type: ignore[arg-type]
             case Missing():
-                return _Slot(self._dialect.null_double, 0)
+                return Slot(self._dialect.null_double, 0)
             case Arithmetic():
                 return self._arithmetic(value)
             case Floor(inner):
@@ -147,32 +143,31 @@ class Source:
             case Clip(inner, lower, upper):
                 x = self.slot(inner)
                 low, high = (self._dialect.constant(settled(b)) for b in (lower, upper))
-                return self._bind(
+                return self.bind(
                     f"CASE WHEN {x.sql} < {low} THEN {low} "
                     f"WHEN {x.sql} > {high} THEN {high} ELSE {x.sql} END",
                     [x],
                 )
             case Mapped(function, inner):
                 return self._mapped(function, inner)
-            case DatePart():
-                msg = "the plan refused it"
-                raise TypeError(msg)
+            case DatePart(part, inner):
+                return date_part(self.bind, self._dialect, part, self.slot(inner))
             case Cut():
                 return self._cut(value)
             case Choice():
                 return self._choice(value)
             case Truth(condition):
                 sql, level = self._condition(condition)
-                return self._bind(f"({sql})", [_Slot("", level)])
+                return self.bind(f"({sql})", [Slot("", level)])
             case _:
                 assert_never(value)
 
-    def _constant(self, number: float) -> _Slot:
-        return _Slot(self._dialect.constant(number), 0, constant=number)
+    def _constant(self, number: float) -> Slot:
+        return Slot(self._dialect.constant(number), 0, constant=number)
 
-    def _bind(
-        self, sql: str, uses: Iterable[_Slot], words: tuple[str, ...] | None = None
-    ) -> _Slot:
+    def bind(
+        self, sql: str, uses: Iterable[Slot], words: tuple[str, ...] | None = None
+    ) -> Slot:
         """Make an expression over other slots a column of the next layer."""
         level = max((slot.level for slot in uses), default=0) + 1
         while len(self._layers) < level:
@@ -180,37 +175,37 @@ class Source:
         self._count += 1
         name = f"t{self._count}"
         self._layers[level - 1].append(f"{sql} AS {name}")
-        return _Slot(name, level, words)
+        return Slot(name, level, words)
 
-    def _settled(self, x: str, uses: Iterable[_Slot]) -> _Slot:
+    def _settled(self, x: str, uses: Iterable[Slot]) -> Slot:
         """Bind a number that is not NaN as it counts in values; see `settled`."""
         largest, least, tiny, less = map(
             self._dialect.constant,
             (LARGEST_VALUE, -LARGEST_VALUE, SMALLEST_VALUE, -SMALLEST_VALUE),
         )
-        return self._bind(
+        return self.bind(
             f"CASE WHEN {x} > {largest} THEN {largest} WHEN {x} < {least} THEN {least} "
             f"WHEN {x} > {less} AND {x} < {tiny} THEN {self._dialect.constant(0)} "
             f"ELSE {x} END",
             uses,
         )
 
-    def _cell(self, name: str) -> _Slot:
+    def _cell(self, name: str) -> Slot:
         """Bind the cell of a column."""
-        here = _Slot("", self._levels.get(name, 0))
+        here = Slot("", self._levels.get(name, 0))
         column = self._schema[name]
         match column:
             case Real() | Integer():
-                x = self._bind(self.terms.number(name), [here])
+                x = self.bind(self.terms.number(name), [here])
                 return self._settled(x.sql, [x])
             case Boolean():
-                return self._bind(self.terms.truth(name), [here])
+                return self.bind(self.terms.truth(name), [here])
             case Category():
-                return self._bind(self.terms.coded(name), [here], column.tokens)
+                return self.bind(self.terms.coded(name), [here], column.tokens)
             case _:
                 assert_never(column)
 
-    def _arithmetic(self, value: Arithmetic) -> _Slot:
+    def _arithmetic(self, value: Arithmetic) -> Slot:
         left, right = self.slot(value.left), self.slot(value.right)
         if left.constant is not None and right.constant is not None:
             # Left to a database, constants are computed when it plans, and may raise.
@@ -222,7 +217,7 @@ class Source:
             return self._settled(f"({left.sql} / {divisor})", [left, right])
         return self._settled(f"({left.sql} {value.sign} {right.sql})", [left, right])
 
-    def _floor(self, x: _Slot) -> _Slot:
+    def _floor(self, x: Slot) -> Slot:
         """Bind the whole number below; beyond 2^53 each double is whole.
 
         Some databases return a 64-bit integer, which larger numbers would not fit.
@@ -230,26 +225,28 @@ class Source:
         end = self._dialect.constant(2.0**53)
         whole = self._dialect.to_double.format(x=self._dialect.floor.format(x=x.sql))
         inside = f"{x.sql} > -{end} AND {x.sql} < {end}"
-        return self._bind(f"CASE WHEN {inside} THEN {whole} ELSE {x.sql} END", [x])
+        return self.bind(f"CASE WHEN {inside} THEN {whole} ELSE {x.sql} END", [x])
 
-    def _mapped(self, function: str, inner: Value) -> _Slot:
+    def _mapped(self, function: str, inner: Value) -> Slot:
         x = self.slot(inner)
         if isinstance(kind_of(inner, self._schema), Nothing):
             return self.slot(Missing())
         if isinstance(kind_of(inner, self._schema), Numeric):
             return x
+        if x.words is None and function == "date":
+            return x
         if function == "number" and x.words is None:
-            return self._bind(self._dialect.truth_to_double.format(x=x.sql), [x])
+            return self.bind(self._dialect.truth_to_double.format(x=x.sql), [x])
         assert x.words is not None  # noqa: S101  the plan checked it
-        if function == "number":
+        if function in ("number", "date"):
             arms = []
             for i, word in enumerate(x.words):
-                read = number(word)
+                read = number(word) if function == "number" else day(word)
                 if read is not None:
                     constant = self._dialect.constant(settled(read))
                     arms.append(f"WHEN {x.sql} = {self._dialect.integer(i)} THEN {constant}")  # fmt: skip
             null = self._dialect.null_double
-            return self._bind(f"CASE {' '.join(arms)} ELSE {null} END", [x]) if arms else self.slot(Missing())  # fmt: skip
+            return self.bind(f"CASE {' '.join(arms)} ELSE {null} END", [x]) if arms else self.slot(Missing())  # fmt: skip
         change = text_function(function)
         texts = {word: str(token(change(word))) for word in x.words}
         words = tuple(dict.fromkeys(texts.values()))
@@ -257,18 +254,18 @@ class Source:
 
     def _recoded(
         self,
-        slot: _Slot,
+        slot: Slot,
         places: Mapping[str, int | None],
         words: tuple[str, ...] | None = None,
-    ) -> _Slot:
+    ) -> Slot:
         """Bind the places of other texts in place of those of `slot`."""
         assert slot.words is not None  # noqa: S101  a text
         if all(places[word] == i for i, word in enumerate(slot.words)):
-            return _Slot(slot.sql, slot.level, words)
+            return Slot(slot.sql, slot.level, words)
         if slot.level == 0:  # a constant
             place = places[slot.words[0]]
             constant = self._null_place() if place is None else self._dialect.integer(place)  # fmt: skip
-            return _Slot(constant, 0, words)
+            return Slot(constant, 0, words)
         targets: dict[int, list[int]] = {}
         for i, word in enumerate(slot.words):
             if (place := places[word]) is not None:
@@ -279,19 +276,19 @@ class Source:
         )
         null = self._null_place()
         sql = f"CASE {arms} ELSE {null} END" if arms else null
-        return self._bind(sql, [slot], words)
+        return self.bind(sql, [slot], words)
 
     def _null_place(self) -> str:
         zero = self._dialect.integer(0)
         return f"NULLIF({zero}, {zero})"
 
-    def _any(self, slot: _Slot, places: Sequence[int]) -> str:
+    def _any(self, slot: Slot, places: Sequence[int]) -> str:
         """Return the test that a text is at one of the places; it may be null."""
         if not places:
             return f"({slot.sql} < {self._dialect.integer(0)})"
         return f"{slot.sql} IN ({', '.join(map(self._dialect.integer, places))})"
 
-    def _cut(self, value: Cut) -> _Slot:
+    def _cut(self, value: Cut) -> Slot:
         x = self.slot(value.inner)
         edges = [self._dialect.constant(e) for e in value.edges]
         words = tuple(str(token(label)) for label in value.labels)
@@ -303,18 +300,18 @@ class Source:
         ]
         arms.append(f"WHEN {x.sql} <= {edges[-1]} THEN {self._dialect.integer(last)}")
         unique = tuple(dict.fromkeys(words))
-        slot = self._bind(f"CASE {' '.join(arms)} END", [x], words)
+        slot = self.bind(f"CASE {' '.join(arms)} END", [x], words)
         if unique == words:
             return slot
         return self._recoded(slot, {w: unique.index(w) for w in words}, unique)
 
-    def _choice(self, value: Choice) -> _Slot:
+    def _choice(self, value: Choice) -> Slot:
         kind = kind_of(value, self._schema)
         words = kind.vocabulary if isinstance(kind, Words) else None
         null = self._dialect.null_double if words is None else self._null_place()
         if isinstance(kind, Logical):
             null = "NULLIF(TRUE, TRUE)"
-        uses: list[_Slot] = []
+        uses: list[Slot] = []
 
         def branch(one: Value) -> str:
             if isinstance(one, Missing):
@@ -328,10 +325,10 @@ class Source:
         arms = []
         for condition, one in value.branches:
             sql, level = self._condition(condition)
-            uses.append(_Slot("", level))
+            uses.append(Slot("", level))
             arms.append(f"WHEN {sql} THEN {branch(one)}")
         sql = f"CASE {' '.join(arms)} ELSE {branch(value.otherwise)} END"
-        return self._bind(sql, uses, words)
+        return self.bind(sql, uses, words)
 
     def _condition(self, expr: Expr) -> tuple[str, int]:
         """Return a condition as SQL, and the layer from which on it can stand."""
@@ -346,9 +343,10 @@ class Source:
         levels += [self._levels.get(name, 0) for name in _columns(expr)]
         return sql, max(levels)
 
-    def _computed(self, expr: Computed) -> tuple[str, list[_Slot]]:
+    def _computed(self, expr: Computed) -> tuple[str, list[Slot]]:
         match expr:
-            case Relation(left, operator, right):
+            case Relation():
+                left, operator, right = dated(expr, self._schema)
                 one, other = self.slot(left), self.slot(right)
                 if one.words is not None and other.words is not None:
                     both = tuple(dict.fromkeys(one.words + other.words))
@@ -361,7 +359,7 @@ class Source:
             case Member(inner, constants):
                 x = self.slot(inner)
                 if x.words is None:
-                    numbers = [settled(as_double(c)) for c in constants]  # type: ignore[arg-type]
+                    numbers = self._numbers(inner, constants)
                     listed = ", ".join(map(self._dialect.constant, numbers))
                     if not numbers:
                         return f"CASE WHEN {x.sql} IS NOT NULL THEN FALSE END", [x]
@@ -379,6 +377,11 @@ class Source:
                 return self._any(x, places), [x]
             case _:
                 assert_never(expr)
+
+    def _numbers(self, inner: Value, constants: Sequence[Literal_]) -> list[float]:
+        if isinstance(kind_of(inner, self._schema), Days):
+            return [found for c in constants if (found := day(c)) is not None]
+        return [settled(as_double(c)) for c in constants]  # type: ignore[arg-type]
 
 
 def _columns(expr: Expr) -> Iterator[str]:

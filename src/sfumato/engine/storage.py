@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, final
 
 import numpy as np
 
+from sfumato.declare.calendar import Date
 from sfumato.declare.schema import Boolean, Category, Column, Schema
 from sfumato.engine.columns import cell_reader
 from sfumato.engine.physical import (
@@ -34,6 +35,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Settled", "settle"]
 
+DAYS = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS",
+        "TIMESTAMP WITH TIME ZONE")  # fmt: skip
 _BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64}
 _DIRECT: dict[str, Physical] = {
     **{name: Whole(-(1 << n - 1), (1 << n - 1) - 1) for name, n in _BITS.items()},
@@ -84,16 +87,18 @@ def settle(
             for row in connection.execute("DESCRIBE SELECT * FROM source").fetchall()
         ]
         layout = [
-            Places() if i in table.places else _physical(types[i], name, schema[name])
+            _stored(table, i, types[i], name, schema[name])
             for i, name in enumerate(schema)
         ]
         unread = [i for i, physical in enumerate(layout) if physical is None]
         is_copied = bool(unread or (table.files and _is_small(connection, schema)))
         if unread:
-            _read(connection, schema, unread)
+            _read(connection, schema, unread, types)
         else:
             kind = "TABLE" if is_copied else "VIEW"
-            connection.execute(f"CREATE TEMP {kind} data AS SELECT * FROM source")  # noqa: S608  one of two words
+            outputs = ", ".join(_as_days(i, t) for i, t in enumerate(types))
+            view = f"CREATE TEMP {kind} data AS SELECT {outputs} FROM source"  # noqa: S608  our words
+            connection.execute(view)
         settled = tuple(
             p or (Places() if _has_keys(schema[name]) else Floating())
             for p, name in zip(layout, schema, strict=True)
@@ -110,9 +115,21 @@ def settle(
     )
 
 
+def _stored(
+    table: Table, place: int, sql_type: str, name: str, column: Column
+) -> Physical | None:
+    if place in table.places:
+        return Places()
+    return Floating() if place in table.days else _physical(sql_type, name, column)
+
+
 def _physical(sql_type: str, name: str, column: Column) -> Physical | None:
     """Return the storage class of a DuckDB type; none when cells must be read first."""
     keys = _has_keys(column)
+    if isinstance(column, Date):
+        if sql_type not in (*DAYS, "VARCHAR", '"NULL"'):
+            raise unreadable(name, sql_type)
+        return None if sql_type == "VARCHAR" else _DIRECT.get(sql_type, Floating())
     if sql_type in _DIRECT:
         return _DIRECT[sql_type]
     decimal = re.fullmatch(r"DECIMAL\((\d+),\d+\)", sql_type)
@@ -126,11 +143,14 @@ def _physical(sql_type: str, name: str, column: Column) -> Physical | None:
 
 
 def _read(
-    connection: duckdb.DuckDBPyConnection, schema: Schema, unread: list[int]
+    connection: duckdb.DuckDBPyConnection,
+    schema: Schema,
+    unread: list[int],
+    types: list[str],
 ) -> None:
     """Copy the table with the unread columns read: each distinct cell once."""
     names = list(schema)
-    outputs, joins = [f"s.c{i}" for i, _ in enumerate(names)], ""
+    outputs, joins = [_as_days(i, kind, "s.") for i, kind in enumerate(types)], ""
     for i in unread:
         column = schema[names[i]]
         connection.execute(
@@ -155,6 +175,22 @@ def _is_small(connection: duckdb.DuckDBPyConnection, schema: Schema) -> bool:
     row = connection.execute("SELECT COUNT(*) FROM source").fetchone()
     assert row is not None  # noqa: S101  an aggregate has one row
     return int(row[0]) * len(schema.columns) <= _SMALL
+
+
+def _as_days(place: int, sql_type: str, table: str = "") -> str:
+    """Return a column; days and moments as days since 1970-01-01, in doubles.
+
+    No cell raises: a moment with a zone counts as the day in UTC, and infinities stay.
+    """
+    cell = f"{table}c{place}"
+    if sql_type not in DAYS:
+        return f"{cell} AS c{place}"
+    utc = f"make_timestamp(epoch_us({cell}))" if "ZONE" in sql_type else cell
+    epoch = "DATE '1970-01-01'"
+    days = f"CAST(date_diff('day', {epoch}, CAST({utc} AS DATE)) AS DOUBLE)"
+    start = f"CAST('1970-01-01 00:00:00+00' AS {sql_type})"
+    ends = f"CASE WHEN {cell} > {start} THEN CAST('inf' AS DOUBLE) ELSE CAST('-inf' AS DOUBLE) END"
+    return f"CASE WHEN isfinite({cell}) THEN {days} WHEN {cell} IS NOT NULL THEN {ends} END AS c{place}"
 
 
 def _touch(connection: duckdb.DuckDBPyConnection, columns: int) -> int:

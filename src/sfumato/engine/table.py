@@ -37,12 +37,14 @@ class Table:
         places: Which columns hold places among the declared keys (see `Places`).
         stored: For the owner, how the source stores each column.
         files: Files that every later scan must be able to read.
+        days: Which columns hold day numbers, written by a loader.
     """
 
     attach: Callable[[duckdb.DuckDBPyConnection], object]
     places: frozenset[int]
     stored: tuple[str, ...]
     files: tuple[str, ...] = ()
+    days: frozenset[int] = frozenset()
 
 
 def declared_positions(

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from sfumato.declare.calendar import Date
 from sfumato.declare.query import (
     Correlation,
     Count,
@@ -69,6 +70,12 @@ def _check_statistic(  # noqa: C901  one case for each
     match statistic:
         case Count(column):
             _ = column is None or schema[column]
+        case Sum(column) if isinstance(schema[column], Date):
+            raise DeclarationError(
+                N_("column {name} holds days; they have no sum"),
+                hint=N_("ask for mean({name}) or median({name})"),
+                name=repr(column),
+            )
         case Sum(column) | Mean(column) | Variance(column) | Std(column):
             _check_number(column, schema[column])
         case Ratio(column, other):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from sfumato.amount import exact
+from sfumato.declare.calendar import Date, day_of_text
 from sfumato.declare.schema import Boolean, Category, Column, Integer, Real, token
 from sfumato.errors import DeclarationError, nearest
 from sfumato.words import N_
@@ -30,6 +31,11 @@ def check_literal(name: str, column: Column, value: object, *, ordered: bool) ->
         DeclarationError: With a constant that can be compared.
     """
     match column:
+        case Date():
+            if isinstance(value, str) and day_of_text(value) is not None:
+                return
+            expected = N_("compare it with a day, such as {example}")
+            example = '"2024-02-29"'
         case Real() | Integer():
             if is_number(value):
                 return

@@ -11,6 +11,7 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import TypeAlias, assert_never, final
 
+from sfumato.declare.calendar import Date, day_of_text
 from sfumato.declare.logic import (
     Absent,
     And,
@@ -21,6 +22,7 @@ from sfumato.declare.logic import (
     Literal_,
     Member,
     Not,
+    Operator,
     Or,
     Relation,
     StartsWith,
@@ -53,11 +55,12 @@ from sfumato.errors import DeclarationError, nearest
 from sfumato.plan.constants import check_literal, is_number
 from sfumato.words import N_
 
-__all__ = ["Kind", "Logical", "Nothing", "Numeric", "Words", "check_condition",
-           "check_size", "kind_of", "text_function"]  # fmt: skip
+__all__ = ["FIRST_DAY", "LAST_DAY", "Days", "Kind", "Logical", "Nothing", "Numeric", "Words", "check_condition",
+           "check_size", "dated", "kind_of", "text_function"]  # fmt: skip
 
 _MOST = 400  # nodes of all expressions of a question
 _DEEPEST = 50
+FIRST_DAY, LAST_DAY = -719_162, 2_932_896  # 0001-01-01 and 9999-12-31
 
 
 @final
@@ -82,14 +85,20 @@ class Words:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Days:
+    """A day, as days since 1970-01-01."""
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Nothing:
     """Missing on every row; it goes with any kind."""
 
 
-Kind: TypeAlias = Numeric | Logical | Words | Nothing
+Kind: TypeAlias = Numeric | Logical | Words | Days | Nothing
 
 
-def kind_of(value: Value, schema: Schema) -> Kind:  # noqa: C901, PLR0911  one for each
+def kind_of(value: Value, schema: Schema) -> Kind:  # noqa: C901, PLR0911, PLR0912  one for each
     """Return the kind of a value, whose columns the schema declares.
 
     Raises:
@@ -104,6 +113,10 @@ def kind_of(value: Value, schema: Schema) -> Kind:  # noqa: C901, PLR0911  one f
             return Numeric()
         case Missing():
             return Nothing()
+        case Arithmetic("-", left, right) if isinstance(kind_of(left, schema), Days):
+            if not isinstance(kind_of(right, schema), Days | Nothing):
+                raise _unfit(N_("{value} needs a day"), str(value))
+            return Numeric()
         case Arithmetic(_, left, right):
             _number(left, schema)
             _number(right, schema)
@@ -114,7 +127,9 @@ def kind_of(value: Value, schema: Schema) -> Kind:  # noqa: C901, PLR0911  one f
         case Mapped(function, inner):
             return _mapped(function, inner, schema)
         case DatePart(part, inner):
-            raise _unfit(N_("{value} needs a day"), f"{part}({inner})")
+            if not isinstance(kind_of(inner, schema), Days | Nothing):
+                raise _unfit(N_("{value} needs a day"), f"{part}({inner})")
+            return Numeric()
         case Cut(inner, _, labels):
             _number(inner, schema)
             return _words(labels)
@@ -129,6 +144,8 @@ def kind_of(value: Value, schema: Schema) -> Kind:  # noqa: C901, PLR0911  one f
 
 def _cell(column: Column) -> Kind:
     match column:
+        case Date():
+            return Days()
         case Real() | Integer():
             return Numeric()
         case Category():
@@ -152,10 +169,12 @@ def _mapped(function: str, inner: Value, schema: Schema) -> Kind:
         if isinstance(kind, Words | Logical | Numeric):
             return Numeric()
         raise _unfit(N_("{value} needs a text or a condition"), f"number({inner})")
+    if function == "date" and isinstance(kind, Days):
+        return kind
     if not isinstance(kind, Words):
         raise _unfit(N_("{value} needs a text"), f"{function}({inner})")
     if function == "date":
-        raise _unfit(N_("{value} needs a day"), f"date({inner})")
+        return Days()
     change = text_function(function)
     return _words(map(change, kind.vocabulary))
 
@@ -212,7 +231,8 @@ def check_condition(expr: Expr, schema: Schema) -> None:  # noqa: C901, PLR0912 
                 check_literal(column, schema[column], one, ordered=False)
         case IsMissing(column):
             _ = schema[column]
-        case Relation(left, operator, right):
+        case Relation(operator=operator):
+            left, _, right = dated(expr, schema)
             _check_relation(left, operator, right, schema)
         case Member(inner, values):
             kind = kind_of(inner, schema)
@@ -230,6 +250,21 @@ def check_condition(expr: Expr, schema: Schema) -> None:  # noqa: C901, PLR0912 
             check_condition(inner, schema)
         case _:
             assert_never(expr)
+
+
+def dated(relation: Relation, schema: Schema) -> tuple[Value, Operator, Value]:
+    """Return the sides of a comparison; a text beside a day is the day it names."""
+    left, right = relation.left, relation.right
+    if _names_day(right) and isinstance(kind_of(left, schema), Days):
+        right = Mapped("date", right)
+    elif _names_day(left) and isinstance(kind_of(right, schema), Days):
+        left = Mapped("date", left)
+    return left, relation.operator, right
+
+
+def _names_day(value: Value) -> bool:
+    text = value.value if isinstance(value, Constant) else None
+    return isinstance(text, str) and day_of_text(text) is not None
 
 
 def _check_relation(left: Value, operator: str, right: Value, schema: Schema) -> None:
@@ -264,6 +299,11 @@ def _check_member(value: Value, kind: Kind, constant: Literal_) -> None:
                 return
             expected = N_("compare it with a finite number, such as {example}")
             example = "1"
+        case Days():
+            if isinstance(constant, str) and day_of_text(constant) is not None:
+                return
+            expected = N_("compare it with a day, such as {example}")
+            example = '"2024-02-29"'
         case Words(vocabulary):
             if token(constant) in vocabulary and not isinstance(constant, bool):
                 return

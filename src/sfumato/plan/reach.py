@@ -13,6 +13,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import assert_never, final
 
+from sfumato.declare.calendar import Date
 from sfumato.declare.numeral import numeral
 from sfumato.declare.schema import Schema
 from sfumato.declare.value import (
@@ -81,7 +82,9 @@ def reach(value: Value, schema: Schema) -> Reach | None:  # noqa: PLR0911  one f
             reaches = [reach(v, schema) for v in values if not isinstance(v, Missing)]
             known = [one for one in reaches if one is not None]
             return _union(known) if known and len(known) == len(reaches) else None
-        case Name() | Missing() | DatePart() | Cut() | Truth():
+        case DatePart(part, inner):
+            return _part(part, inner, schema)
+        case Name() | Missing() | Cut() | Truth():
             return None
         case _:
             assert_never(value)
@@ -101,6 +104,19 @@ def _combined(sign: Sign, one: Reach, other: Reach) -> Reach | None:
     exact = max(map(abs, ends)) < _WHOLE_BELOW
     whole = sign != "/" and one.whole and other.whole and exact
     return Reach(min(ends), max(ends), whole)
+
+
+def _part(part: str, inner: Value, schema: Schema) -> Reach | None:
+    """Return the reach of a part of a day.
+
+    Years reach as far as the declared days do. A day beyond is in no group, and clamped
+    in sums, as its column is.
+    """
+    ends = {"month": (1, 12), "day": (1, 31), "weekday": (1, 7)}.get(part)
+    column = schema[inner.column] if isinstance(inner, Name) else None
+    if ends is None and isinstance(column, Date):
+        ends = column.years
+    return Reach(float(ends[0]), float(ends[1]), whole=True) if ends else None
 
 
 def _mapped(inner: Value, schema: Schema) -> Reach | None:

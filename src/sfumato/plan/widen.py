@@ -11,11 +11,13 @@ from __future__ import annotations
 
 from typing import assert_never
 
+from sfumato.declare.calendar import Date
 from sfumato.declare.derived import Derived
 from sfumato.declare.query import Query
 from sfumato.declare.schema import Boolean, Category, Column, Integer, Real, Schema
 from sfumato.errors import DeclarationError, nearest
 from sfumato.plan.kinds import (
+    Days,
     Kind,
     Logical,
     Nothing,
@@ -76,6 +78,12 @@ def _inferred(one: Derived, kind: Kind, schema: Schema, *, groups: bool) -> Colu
             return Category(vocabulary)
         case Numeric():
             return _of_reach(one, reach(one.value, schema), groups=groups)
+        case Days():
+            raise DeclarationError(
+                N_("the derived column {name} is a day without public bounds"),
+                hint=N_("declare them: derive({name}, …, Date(first, last))"),
+                name=repr(one.name),
+            )
         case Nothing():
             raise DeclarationError(
                 N_("the derived column {name} is missing on every row"),
@@ -107,7 +115,11 @@ def _of_reach(one: Derived, found: Reach | None, *, groups: bool) -> Column:
 
 def _check_column(one: Derived, kind: Kind) -> None:
     match kind, one.column:
-        case (Numeric(), Real() | Integer() | Category()) | (Nothing(), _):
+        case (Nothing(), _) | (Days(), Date()):
+            return
+        case (Numeric(), Real() | Integer() | Category()) if not isinstance(
+            one.column, Date
+        ):
             return
         case Logical(), Boolean():
             if one.column == Boolean():

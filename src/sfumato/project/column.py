@@ -11,16 +11,18 @@ from pydantic import Field, model_validator
 
 from sfumato.declare import schema
 from sfumato.declare.bounds import private_bounds
+from sfumato.declare.calendar import Date
 from sfumato.declare.derived import Derived, read_derived
 from sfumato.declare.query import Query
 from sfumato.declare.walk import mentioned
 from sfumato.declare.where import parse_value
-from sfumato.project.value import Keys, Number, Numbers, Strict
+from sfumato.project.value import Day, Days, Keys, Number, Numbers, Strict
 
 __all__ = [
     "BooleanColumn",
     "CategoryColumn",
     "ColumnTable",
+    "DateColumn",
     "DeriveTable",
     "IntegerColumn",
     "RealColumn",
@@ -124,8 +126,24 @@ class BooleanColumn(_ColumnTable):
         return schema.Boolean(self.true, self.false)
 
 
+class DateColumn(_ColumnTable):
+    """Days between public bounds."""
+
+    type: Literal["date"]
+    first: Day = Field(description="Earlier days are clamped to it")
+    last: Day = Field(description="Later days are clamped to it")
+    missing: Days = Field(default=(), description="Days that mean: no value")
+    complete: bool = Field(default=False, description="True when every row has a value")
+
+    def declared(self) -> Date:
+        """Return the declaration."""
+        return Date(
+            self.first, self.last, missing=tuple(self.missing), complete=self.complete
+        )
+
+
 ColumnTable: TypeAlias = Annotated[
-    RealColumn | IntegerColumn | CategoryColumn | BooleanColumn,
+    RealColumn | IntegerColumn | DateColumn | CategoryColumn | BooleanColumn,
     Field(discriminator="type"),
 ]
 

@@ -19,6 +19,7 @@ _MORE = N_("{advice} ({more} more in this file)")
 _COLUMNS: Mapping[str, type[BaseModel]] = {
     "real": column.RealColumn,
     "integer": column.IntegerColumn,
+    "date": column.DateColumn,
     "category": column.CategoryColumn,
     "boolean": column.BooleanColumn,
 }
@@ -140,7 +141,7 @@ def _kind(item: ErrorDetails, place: str) -> ProjectError:
     if given is None:
         return ProjectError(
             N_("{place}.type is missing"),
-            hint=N_('write type = "real", "integer", "category" or "boolean"'),
+            hint=N_('write type = "real", "integer", "date", "category" or "boolean"'),
             place=place,
         )
     near = nearest(str(given), _COLUMNS)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from decimal import Decimal
 from typing import Annotated, Any, TypeAlias
 
@@ -16,6 +17,8 @@ from sfumato.project.place import shown
 from sfumato.words import N_
 
 __all__ = [
+    "Day",
+    "Days",
     "Delta",
     "Keys",
     "Loss",
@@ -130,6 +133,18 @@ def _keys(value: object) -> list[Any]:
     return several
 
 
+def _day(value: object) -> dt.date | str:
+    if isinstance(value, str) or type(value) is dt.date:
+        return value
+    raise DeclarationError(
+        N_("{day} is no day"), hint=N_('write it as "2024-02-29"'), day=shown(value)
+    )
+
+
+def _days(value: object) -> list[dt.date | str]:
+    return list(map(_day, value if isinstance(value, list) else [value]))
+
+
 def _titles(value: object) -> Titles:
     if isinstance(value, str):
         return Titles(en=value, zh=value)
@@ -157,6 +172,8 @@ Number: TypeAlias = Annotated[Any, PlainValidator(_number), WithJsonSchema(_NUMB
 Numbers: TypeAlias = Annotated[
     Any, PlainValidator(_numbers), WithJsonSchema(_or_list(_NUMBER))
 ]
+Day: TypeAlias = Annotated[Any, PlainValidator(_day), WithJsonSchema(_TEXT)]
+Days: TypeAlias = Annotated[Any, PlainValidator(_days), WithJsonSchema(_or_list(_TEXT))]
 Keys: TypeAlias = Annotated[
     Any, PlainValidator(_keys), WithJsonSchema(_or_list(_TEXT, {"type": "integer"}))
 ]
