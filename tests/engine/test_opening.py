@@ -1,6 +1,7 @@
 """Opening a dataset: what is refused, when, and in which words."""
 
 import math
+import tempfile
 import warnings
 
 import duckdb
@@ -19,7 +20,7 @@ from sfumato.declare.unit import Rows
 from sfumato.engine import storage
 from sfumato.engine.inspect import owner_inspection
 from sfumato.engine.load import open_engine
-from sfumato.errors import EngineError, SourceError
+from sfumato.errors import DeclarationError, EngineError, SourceError
 from sfumato.plan import make_plan
 
 SCHEMA = Schema({"x": Real(0, 10, step=1), "g": Category(["a", "b"])})
@@ -331,3 +332,30 @@ def test_no_cell_causes_a_warning():
         warnings.simplefilter("error")
         with open_engine(Dataset(frame, schema=schema)) as engine:
             assert engine.run(plan).unseal() == ((12,),)
+
+
+def test_a_limit_of_memory_spills_into_a_folder_of_its_own(tmp_path, monkeypatch):
+    """The same integers within little memory; nothing is left behind."""
+    monkeypatch.setattr(tempfile, "tempdir", str(tmp_path))
+    rows = 400_000
+    frame = pd.DataFrame({"x": np.arange(rows) % 10.0, "g": ["a", "b"] * (rows // 2)})
+    plan = make_plan(Query().group_by("g").select(count(), total("x")), SCHEMA, 1)
+    engine = open_engine(Dataset(frame, schema=SCHEMA, memory="60MB"))
+    told = dict(engine.unprotected("SELECT name, value FROM duckdb_settings()"))
+    (folder,) = tmp_path.iterdir()
+
+    # One group per row, with long keys: more than the limit holds.
+    wide = "SELECT COUNT(*), SUM(n) FROM (SELECT COUNT(*) AS n FROM (SELECT *, row_number() OVER () AS r FROM data) GROUP BY repeat('k', 200) || r)"  # fmt: skip
+    assert engine.unprotected(wide) == [(rows, rows)]
+    assert engine.run(plan).unseal() == ((200_000,) * 2, (800_000, 1_000_000))
+    assert told["temp_directory"] == str(folder)
+    assert folder.stat().st_mode & 0o077 == 0
+    engine.close()
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("memory", ["", "lots", "-1GB", "0MB", "500", "1GB; SET x = 1"])
+def test_what_is_no_amount_of_memory_is_refused(memory):
+    """The amount goes into a setting, so it is read strictly."""
+    with pytest.raises(DeclarationError, match="no amount of memory"):
+        Dataset([], schema=SCHEMA, memory=memory)

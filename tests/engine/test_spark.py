@@ -8,11 +8,12 @@ from dataclasses import replace
 from decimal import Decimal
 
 import adversary as a
+import formulas as f
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import sparks
-from hypothesis import example, given, settings
+from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
 import sfumato as sf
@@ -23,6 +24,7 @@ from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
 from sfumato.declare.unit import Rows
 from sfumato.engine import spark as module
 from sfumato.engine.cell import number
+from sfumato.engine.compiled import statement
 from sfumato.engine.inspect import owner_inspection
 from sfumato.engine.load import open_engine
 from sfumato.errors import EngineError, MissingExtraError, SourceError
@@ -79,7 +81,7 @@ def frame(session, rows, kinds):
 
 def answer(plan, source):
     """Return the integers of a source."""
-    return open_engine(Dataset(source, schema=plan.schema, name="t")).run(plan).unseal()
+    return open_engine(Dataset(source, schema=plan.table, name="t")).run(plan).unseal()
 
 
 @pytest.fixture(scope="module")
@@ -412,3 +414,25 @@ def test_a_stream_is_refused(spark):
 
     with pytest.raises(SourceError, match="stream"):
         open_engine(Dataset(stream, schema=Schema({"value": Integer(0, 9)})))
+
+
+# Sail writes each operand out at each of its uses: its work doubles with every layer.
+MOST_LAYERS = 4
+
+
+@settings(max_examples=a.times(40), deadline=None, suppress_health_check=f.SLOW)
+@given(st.data(), f.plans())
+def test_computed_values_on_sail(sail, data, plan):
+    """Random expressions over columns of random types."""
+    assume(statement(plan, "spark").count("SELECT d.*") <= MOST_LAYERS)
+
+    agree(sail, data, plan)
+
+
+@settings(max_examples=a.times(4), deadline=None, suppress_health_check=f.SLOW)
+@given(st.data(), f.plans(), st.booleans())
+def test_computed_values_on_spark(spark, data, plan, ansi):
+    """The same on Spark, in ANSI mode and without."""
+    spark.conf.set("spark.sql.ansi.enabled", str(ansi).lower())
+
+    agree(spark, data, plan)

@@ -47,7 +47,7 @@ def world():
             )
             frame = session.sql(f"SELECT * FROM VALUES {', '.join(lines or [nothing])}")
             frame = frame.toDF(*kinds) if rows else frame.toDF(*kinds).limit(0)
-            return SparkEngine(frame, plan.schema).run(plan)
+            return SparkEngine(frame, plan.table).run(plan)
 
         return of
 

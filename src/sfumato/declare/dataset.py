@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, final
@@ -10,6 +11,8 @@ from typing import Any, final
 from sfumato.declare.schema import Schema
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
+
+_MEMORY = re.compile(r"[1-9][0-9]{0,5} ?[KMGT]i?B", re.ASCII)
 
 __all__ = ["CSV", "Dataset", "Postgres", "Spark"]
 
@@ -89,9 +92,14 @@ class Dataset:
         schema: What is public about it.
         name: Identity in the ledger: all releases under one name share one budget.
             Default: the file's stem, the database table's name, or ``"table"``.
+        memory: How much memory the embedded engine may use, such as ``"500MB"``. What
+            does not fit goes into files that only this user may read, **not encrypted**
+            and removed afterwards: give it where the disk may hold private rows.
+            Default: most of the machine's memory, and never a file.
 
     Raises:
-        DeclarationError: The schema is not a `Schema`, or the name is empty.
+        DeclarationError: The schema is not a `Schema`, the name is empty, or the memory
+            is no amount.
 
     Examples:
         >>> from sfumato.declare.schema import Integer
@@ -99,9 +107,16 @@ class Dataset:
         Dataset('diabetes', columns=['Age'], unit=Rows(neighbours='add_remove', size=None))
     """
 
-    __slots__ = ("name", "schema", "source")
+    __slots__ = ("memory", "name", "schema", "source")
 
-    def __init__(self, source: Any, *, schema: Schema, name: str | None = None) -> None:
+    def __init__(
+        self,
+        source: Any,
+        *,
+        schema: Schema,
+        name: str | None = None,
+        memory: str | None = None,
+    ) -> None:
         """Keep the handle; the session opens it."""
         if not isinstance(schema, Schema):
             raise DeclarationError(
@@ -119,7 +134,14 @@ class Dataset:
                 N_("the name of a dataset cannot be empty"),
                 hint=N_('the ledger keeps the budget under it: name="pima"'),
             )
+        if memory is not None and not _MEMORY.fullmatch(str(memory)):
+            raise DeclarationError(
+                N_("{value} is no amount of memory"),
+                hint=N_('write memory="500MB" or memory="4GB"'),
+                value=repr(memory)[:40],
+            )
         self.source, self.schema, self.name = source, schema, str(name)
+        self.memory = memory
 
     def __repr__(self) -> str:
         """Show declarations only, never the source's content."""

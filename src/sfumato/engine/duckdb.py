@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from tempfile import TemporaryDirectory
 from threading import Lock
 from typing import TYPE_CHECKING, Self, final
 
@@ -29,6 +30,7 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "python_enable_replacements": False,
     "temp_directory": "",  # private rows are never spilled to a disk
 }
+_SPILL = "sfumato-"  # how the name of a folder for temporary files begins
 
 
 @final
@@ -39,10 +41,18 @@ class DuckDBEngine:
     file written, no extension loaded, no setting changed.
     """
 
-    __slots__ = ("_connection", "_layout", "_lock", "_schema", "stored")
+    __slots__ = ("_connection", "_folder", "_layout", "_lock", "_schema", "stored")
 
-    def __init__(self, table: Table, schema: Schema) -> None:
+    def __init__(
+        self, table: Table, schema: Schema, *, memory: str | None = None
+    ) -> None:
         """Attach and check the table; `open_engine` finds it.
+
+        Args:
+            table: What a loader made of the source.
+            schema: The declarations.
+            memory: How much to use, such as ``"500MB"``; the rest is spilled to plain
+                files of a folder that none but this user may read.
 
         Raises:
             SourceError: It cannot be read as declared. Nothing was spent.
@@ -51,7 +61,12 @@ class DuckDBEngine:
 
         self._schema, self.stored = schema, table.stored
         self._lock = Lock()
-        self._connection = duckdb.connect(":memory:", config=_CONFIG)
+        config, self._folder = dict(_CONFIG), None
+        if memory is not None:
+            self._folder = TemporaryDirectory(prefix=_SPILL, ignore_cleanup_errors=True)
+            # DuckDB encrypts such files only with an extension that it would fetch.
+            config |= {"memory_limit": memory, "temp_directory": self._folder.name}
+        self._connection = duckdb.connect(":memory:", config=config)
         try:
             settled = settle(self._connection, table, schema)
             _lock_down(self._connection, settled.files)
@@ -90,8 +105,10 @@ class DuckDBEngine:
         table.attach(self._connection)
 
     def close(self) -> None:
-        """Free the table."""
+        """Free the table, and remove what was spilled."""
         self._connection.close()
+        if self._folder is not None:
+            self._folder.cleanup()
 
     def __enter__(self) -> Self:
         """Return the engine, for ``with``."""

@@ -46,7 +46,7 @@ def open_engine(dataset: Dataset) -> DuckDBEngine | PostgresEngine | SparkEngine
             hint=N_("compute or convert it first, then open the result"),
             library=type(dataset.source).__module__.split(".")[0],
         )
-    return DuckDBEngine(table, dataset.schema)
+    return DuckDBEngine(table, dataset.schema, memory=dataset.memory)
 
 
 def _load(dataset: Dataset) -> Table:
