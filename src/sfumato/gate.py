@@ -45,7 +45,14 @@ from sfumato.release import (
 from sfumato.secret import Secret
 from sfumato.words import N_
 
-__all__ = ["Purse", "compare_for_owner", "difference_for_audit", "rehearse", "release"]
+__all__ = [
+    "Purse",
+    "compare_for_owner",
+    "difference_for_audit",
+    "draws_for_audit",
+    "rehearse",
+    "release",
+]
 
 _SMALL = Fraction(2**40)  # above it noise is drawn one by one: no 64-bit limit
 
@@ -289,6 +296,15 @@ def difference_for_audit(one: Secret[Exact], other: Secret[Exact]) -> Exact:
     """
     pairs = zip(one.unseal(), other.unseal(), strict=True)
     return tuple(tuple(x - y for x, y in zip(*p, strict=True)) for p in pairs)
+
+
+def draws_for_audit(plan: Plan, exact: Secret[Exact], runs: int) -> list[Exact]:
+    """Draw the noisy integers of a release, `runs` times: of made-up tables only.
+
+    No guarantee and no debit, as in `difference_for_audit`.
+    """
+    values = exact.unseal()
+    return [_add_noise(plan, values) for _ in range(runs)]
 
 
 def _add_noise(plan: Plan, exact: Exact) -> Exact:

@@ -47,6 +47,8 @@ __all__ = [
     "compare",
     "neighbours",
     "sensitivity",
+    "share",
+    "small_schema",
 ]
 
 Exactly: TypeAlias = "Callable[[Plan, Table], Secret[Exact]]"
@@ -189,7 +191,7 @@ def sensitivity(  # noqa: PLR0913  a question, a table, and how hard to look
             N_("an audit of sensitivities needs at least one table"),
             hint=N_("write tables=24"),
         )
-    small = _small(query, schema, loss)
+    small = small_schema(query, schema, loss)
     plan = make_plan(query, small, loss)
     rows = hostile_rows(plan.table, query, pool, typed=typed)
     tried = list(hostile_tables(rows, tables, size=small.unit.size))
@@ -199,7 +201,7 @@ def sensitivity(  # noqa: PLR0913  a question, a table, and how hard to look
         return _search(plan, tried, rows, world.exact, progress)
 
 
-def _small(query: Query, schema: Schema, loss: Amount | Loss) -> Schema:
+def small_schema(query: Query, schema: Schema, loss: Amount | Loss) -> Schema:
     """Return the schema with a small public size, where no claim depends on it."""
     size = schema.unit.size
     if size is None or size <= _SMALL:

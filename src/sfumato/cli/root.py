@@ -43,6 +43,10 @@ _COMMANDS = {
             "Simulate a project on a public table: errors for losses, clipping, groups."
         ),
     ),
+    "audit": (
+        "sfumato.cli.commands.audit",
+        N_("Test every privacy claim of a project on made-up tables; spends nothing."),
+    ),
     "ledger": (
         "sfumato.cli.ledger.group",
         N_("Look into a ledger: show, verify, profile, export, reconcile."),

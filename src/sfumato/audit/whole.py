@@ -1,0 +1,217 @@
+"""Audit a whole release: its sensitivities, its noise, its ε as a black box, its budget."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from fractions import Fraction
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any, final
+
+import numpy as np
+
+from sfumato.account import Epsilon, Loss, epsilon_at, loss_text
+from sfumato.audit.attacks.asking import budget_race
+from sfumato.audit.black_box import Finding, compare_draws
+from sfumato.audit.hostile import Table, hostile_rows, hostile_tables
+from sfumato.audit.laws import fits
+from sfumato.audit.outcome import Draws
+from sfumato.audit.sensitivity import (
+    World,
+    neighbours,
+    sensitivity,
+    share,
+    small_schema,
+)
+from sfumato.declare.dataset import Dataset
+from sfumato.declare.query import Query
+from sfumato.declare.schema import Schema
+from sfumato.engine import Exact
+from sfumato.gate import difference_for_audit, draws_for_audit
+from sfumato.plan import Plan, make_plan
+from sfumato.release.audited import Check
+from sfumato.secret import Secret
+from sfumato.session import Session
+from sfumato.words import N_
+
+__all__ = ["STAGES", "ReleaseAudit", "race"]
+
+STAGES = 3  # of each release, for a progress bar
+_RISK = 1e-9
+_TOO_WIDE = N_("the law of its noise is too wide to be summed here")
+_NUMBERS = 64  # of one release that the black box looks at
+_THREADS, _EACH, _ANSWERS = 8, 2, 5
+
+
+@final
+class ReleaseAudit:
+    """The checks of one release, on tables made of its declarations.
+
+    No row of a private table is read, and nothing is spent.
+
+    Args:
+        name: The release, for reports.
+        query: Its question.
+        schema: The public facts of the table.
+        loss: What it spends.
+        delta: The δ at which a loss ρ is compared, ``"0"`` for one millionth.
+        draws: Releases drawn of each of two neighbouring tables.
+        tables: Hostile tables whose neighbours are all compared.
+    """
+
+    def __init__(  # noqa: PLR0913  a release, and how hard to look
+        self,
+        name: str,
+        query: Query,
+        schema: Schema,
+        loss: Loss,
+        *,
+        delta: str = "0",
+        draws: int = 4000,
+        tables: int = 12,
+    ) -> None:
+        """Keep what is audited; reads nothing."""
+        self._name, self._query, self._schema, self._loss = name, query, schema, loss
+        self._draws, self._tables = draws, tables
+        self._delta = delta
+        small = small_schema(query, schema, loss)
+        self._plan = make_plan(query, small, loss)
+        self.skipped: list[tuple[str, str]] = []
+
+    def checks(self) -> Iterator[tuple[Check, ...]]:
+        """Yield the checks of each of the stages."""
+        yield (self._sensitivity(),)
+        yield tuple(self._noise())
+        yield (self._black_box(),)
+
+    def _sensitivity(self) -> Check:
+        found = sensitivity(
+            self._query, self._schema, loss=self._loss, tables=self._tables, pool=3
+        )
+        used = max(
+            (c.change for c in found.changes if c.aggregate is None),
+            default=Fraction(0),
+        )
+        return Check(
+            "sensitivity",
+            self._name,
+            "1",
+            f"{float(used):.6g}" if not found.failures else "error",
+            {
+                "tables": str(found.tables),
+                "pairs": str(found.pairs),
+                "parts": str(len(self._plan.parts)),
+                "steps": str(len(self._plan.steps)),
+            },
+            found.violated,
+        )
+
+    def _noise(self) -> Iterator[Check]:
+        zeros = Secret(tuple((0,) * part.cells for part in self._plan.parts))
+        drawn = draws_for_audit(self._plan, zeros, self._draws)
+        for law in fits(self._plan, drawn, risk=_RISK):
+            subject = f"{self._name}: {law.name}"
+            if law.fit is None:
+                self.skipped.append((subject, _TOO_WIDE))
+                continue
+            facts = {
+                "draws": str(law.fit.draws),
+                "tests": str(law.fit.tests),
+                "risk": f"{_RISK:.0e}",
+            }
+            yield Check(
+                "noise", subject, f"p > {_RISK:.0e}", f"p = {law.fit.p:.3g}", facts,
+                law.fit.alarm,
+            )  # fmt: skip
+
+    def _black_box(self) -> Check:
+        epsilon, delta = self._claim()
+        found = self._compare(epsilon, delta)
+        claimed = f"ε {epsilon:.6g}" + (f", δ {delta:g}" if delta else "")
+        facts = {
+            "draws": str(found.draws),
+            "risk": f"{1 - found.confidence:.0e}",
+            "event": found.event,
+            "loss": loss_text(self._plan.cost),
+        }
+        lower = f"ε ≥ {found.lower:.3g}"
+        return Check("release", self._name, claimed, lower, facts, found.violated)
+
+    def _claim(self) -> tuple[float, float]:
+        if isinstance(self._plan.cost, Epsilon):
+            return float(self._plan.cost.value), 0.0
+        delta = self._delta if float(self._delta) else "0.000001"
+        told = epsilon_at(self._plan.cost, delta)
+        return float(str(told)) if told is not None else float("inf"), float(delta)
+
+    def _compare(self, epsilon: float, delta: float) -> Finding:
+        plan = self._plan
+        with World(plan.table) as world:
+            one, other = _farthest(plan, world, self._query)
+            drawn = [
+                draws_for_audit(plan, world.exact(plan, table), self._draws)
+                for table in (one, other)
+            ]
+        places = _moving(drawn[0])
+        held = [_columns(d, places) for d in drawn]
+        return compare_draws(*held, claimed=epsilon, delta=delta, confidence=1 - _RISK)
+
+
+def _farthest(plan: Plan, world: World, query: Query) -> tuple[Table, Table]:
+    """Return the neighbours, of those tried, that use up most of the charge."""
+    rows = hostile_rows(plan.table, query, 4)
+    best: tuple[Any, Table, Table] = (-1, rows, rows)
+    for table in hostile_tables(rows, 6, size=plan.schema.unit.size, most=2):
+        here = world.exact(plan, table)
+        for other in neighbours(table, plan.schema.unit, rows):
+            moved = difference_for_audit(here, world.exact(plan, other))
+            used = sum(
+                share(s, [moved[p] for p in s.parts], len(plan.groups))
+                * plan.charge(s).units
+                for s in plan.steps
+            )
+            best = max(best, (used, table, other), key=lambda b: b[0])
+    return best[1], best[2]
+
+
+def _moving(drawn: Sequence[Exact]) -> list[tuple[int, int]]:
+    """Return the places of the integers that the black box looks at."""
+    places = [(p, c) for p, part in enumerate(drawn[0]) for c in range(len(part))]
+    return places[:_NUMBERS]
+
+
+def _columns(drawn: Sequence[Exact], places: Sequence[tuple[int, int]]) -> Draws:
+    numbers = {
+        f"integer {p + 1}.{c + 1}": np.array([float(one[p][c]) for one in drawn])
+        for p, c in places
+    }
+    return Draws({}, numbers, len(drawn))
+
+
+def race(query: Query, schema: Schema, loss: Loss) -> Check:
+    """Let threads race for the budget of a session on a ledger file, on made-up rows.
+
+    Args:
+        query: What they ask.
+        schema: The public facts.
+        loss: What each answer costs; the budget buys five.
+    """
+    small = small_schema(query, schema, loss)
+    rows = hostile_rows(small, query, 4)
+    size = small.unit.size
+    table = [dict(row) for row in (rows * (size or 1))[: size or len(rows)]]
+    cap: Any = type(loss).from_units(loss.units * _ANSWERS)
+    with TemporaryDirectory() as folder:
+        data = Dataset(table, schema=small, name="audit")
+        session = Session(data, budget=cap, ledger=Path(folder) / "audit.ledger")
+        plan = session.ask(query).plan(loss)
+        given = budget_race(plan.release, threads=_THREADS, each=_EACH)
+        left = session.left.units
+    return Check(
+        "race",
+        str(query),
+        str(_ANSWERS),
+        str(given),
+        {"threads": str(_THREADS), "asked": str(_THREADS * _EACH)},
+        given != _ANSWERS or left != 0,
+    )

@@ -1,0 +1,92 @@
+"""`sfumato audit`: sound projects pass, a planted fault gives exit code 1 and a red page."""
+
+import json
+from html.parser import HTMLParser
+
+import pytest
+
+from sfumato.plan import allocate
+from sfumato.plan.term import bound
+
+QUICK = ("--draws", "1000", "--tables", "4", "--only", "overview")
+
+
+class Reader(HTMLParser):
+    """Collects tags and words of a page."""
+
+    def __init__(self, page):
+        super().__init__()
+        self.tags, self.words = [], []
+        self.feed(page)
+
+    def handle_starttag(self, tag, attrs):
+        self.tags.append((tag, dict(attrs)))
+
+    def handle_data(self, data):
+        self.words.append(data)
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_a_sound_project_passes(desk, run, lang):
+    """Exit code 0, a page in the language asked for, no ledger and no private row."""
+    desk.project()
+
+    done = run("audit", "project.toml", "--lang", lang, *QUICK)
+
+    assert done.exit_code == 0, done.output
+    assert set(desk.files()) == {"project.toml", "table.csv", "audit.html"}
+    page = Reader((desk.path / "audit.html").read_text(encoding="utf-8"))
+    tags = [tag for tag, _ in page.tags]
+    assert page.tags[0][1]["lang"] == {"en": "en", "zh": "zh-CN"}[lang]
+    assert tags.count("h1") == 1 and tags.count("table") == 4
+    assert not {"script", "img", "link", "iframe"} & set(tags)
+
+
+def test_a_missing_table_does_not_matter(desk, run):
+    """No row is read: not even the table need be there."""
+    desk.project()
+    (desk.path / "table.csv").unlink()
+
+    done = run("audit", "project.toml", "--json", *QUICK)
+
+    found = json.loads(done.stdout)
+    assert done.exit_code == 0 and not found["violated"]
+    assert {c["kind"] for c in found["checks"]} == {
+        "sensitivity", "noise", "release", "race",
+    }  # fmt: skip
+
+
+def test_a_violation_gives_exit_code_one(desk, run, monkeypatch):
+    """The bound of a mean off by a factor: the page says so above everything."""
+    desk.project()
+
+    monkeypatch.setattr(allocate, "bound", lambda a: max(1, bound(a) // 2))
+    done = run("audit", "project.toml", *QUICK)
+
+    assert done.exit_code == 1, done.output
+    assert "VIOLATED" in done.stdout
+    page = (desk.path / "audit.html").read_text(encoding="utf-8")
+    assert 'role="alert"' in page
+
+
+def test_the_page_is_not_overwritten_unasked(desk, refused):
+    """An older page stays."""
+    desk.project()
+    (desk.path / "audit.html").write_text("old")
+
+    assert "exists already" in refused("audit", "project.toml", *QUICK)
+
+
+def test_too_few_draws_are_refused(desk, refused):
+    """Ten draws would find nothing and look like a pass."""
+    desk.project()
+
+    assert "1000 draws" in refused("audit", "project.toml", "--draws", "10")
+
+
+@pytest.mark.slow
+def test_the_demonstration_passes(run):
+    """The whole default audit of the packaged project; minutes on a slow machine."""
+    done = run("audit", "demo")
+
+    assert done.exit_code == 0, done.output
