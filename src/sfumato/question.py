@@ -202,6 +202,8 @@ class SessionPlan:
 
         Raises:
             DeclarationError: The confidence is not between 0 and 1. Nothing was spent.
+            SourceError: The database cannot bind the statement, or the table is no
+                longer the one that was opened. Nothing was spent.
             BudgetExceededError: The ledger refused. Nothing was spent.
             LedgerError: The ledger cannot be used, or the key belongs to another
                 request. Nothing was spent, unless its text says that a charge stands.
@@ -215,6 +217,7 @@ class SessionPlan:
                 hint=N_('write title="Glucose by outcome", or leave it out'),
                 value=repr(title)[:60],
             )
+        self._desk.engine.prepare(self.plan)
         desk, told = self._desk, json.dumps(self.whole.descriptor, sort_keys=True)
         if request_key is None:
             paid = desk.ledger.debit(self.cost, plan=self.whole.digest, descriptor=told)

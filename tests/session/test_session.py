@@ -87,6 +87,9 @@ def test_the_debit_comes_first_and_stands():
     plan = desk.query().select(sf.count()).plan("0.4")
 
     class Broken:
+        def prepare(self, plan):
+            """The statement is in order."""
+
         def run(self, plan):
             raise ValueError("cell 'HIV positive' of row 7")
 
@@ -97,6 +100,26 @@ def test_the_debit_comes_first_and_stands():
     assert "HIV" not in str(caught.value) and caught.value.__cause__ is None
     assert caught.value.__context__ is None
     assert str(desk.left) == "0.6"
+
+
+def test_a_statement_that_cannot_be_bound_spends_nothing(monkeypatch):
+    """It is bound before the debit; the refusal has one fixed text and no cause."""
+    desk = session()
+    plan = desk.query().select(sf.count()).plan("0.4")
+    monkeypatch.setattr(
+        "sfumato.engine.answer.Statement.sql",
+        property(
+            lambda self: "SELECT no_such_column FROM data", lambda self, sql: None
+        ),
+        raising=False,
+    )
+
+    with pytest.raises(sf.SourceError, match="nothing was spent") as caught:
+        plan.release()
+
+    assert "no_such_column" not in str(caught.value)
+    assert caught.value.__cause__ is None and caught.value.__context__ is None
+    assert desk.spent.units == 0
 
 
 def test_an_exhausted_budget_answers_nothing():

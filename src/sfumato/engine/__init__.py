@@ -21,6 +21,16 @@ of ``plan.groups``, and for a histogram the bins of each group innermost."""
 class Engine(Protocol):
     """Computes exact integers; sealed, because they are not yet private."""
 
+    def prepare(self, plan: Plan) -> None:
+        """Have the database bind the plan's statement, where it can; reads no rows.
+
+        So a statement that it cannot bind is found before anything is spent.
+
+        Raises:
+            SourceError: It cannot; one fixed text. Nothing was spent.
+        """
+        ...
+
     def run(self, plan: Plan) -> Secret[Exact]:
         """Return the plan's integers in one consistent scan.
 

@@ -11,14 +11,38 @@ from sfumato.engine.dialect import Dialect
 from sfumato.engine.physical import Layout
 from sfumato.engine.render import Statement
 from sfumato.engine.table import log
-from sfumato.errors import EngineError
+from sfumato.errors import EngineError, SourceError
 from sfumato.plan import Plan
 from sfumato.secret import Secret
+from sfumato.words import N_
 
-__all__ = ["Fetch", "answer"]
+__all__ = ["Fetch", "answer", "prepare"]
 
 Fetch: TypeAlias = Callable[[str], "list[tuple[object, ...]]"]
 """Runs a statement over ``data`` and returns its rows: exact and unprotected."""
+
+
+def prepare(
+    plan: Plan, schema: Schema, layout: Layout, dialect: Dialect, bind: Fetch
+) -> None:
+    """Have the statement bound by `bind`, which must read no rows.
+
+    Raises:
+        SourceError: It was not bound; one fixed text, no cause. Nothing was spent.
+    """
+    bound = False
+    try:
+        if plan.table == schema:
+            if plan.parts:
+                bind(Statement(plan, layout, dialect).sql)
+            bound = True
+    except Exception:  # noqa: BLE001  whatever it was, one text
+        log.debug("the statement was not bound", exc_info=True)
+    if not bound:  # raised out here, so that it carries no context either
+        raise SourceError(
+            N_("the database cannot answer the question; nothing was spent"),
+            hint=N_("ask the data owner to read the engine's log"),
+        )
 
 
 def answer(

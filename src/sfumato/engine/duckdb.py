@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Self, final
 
 from sfumato.declare.schema import Schema
 from sfumato.engine import Exact
-from sfumato.engine.answer import answer
+from sfumato.engine.answer import answer, prepare
 from sfumato.engine.dialect import DUCKDB, Dialect
 from sfumato.engine.physical import Layout
 from sfumato.engine.storage import settle
@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DuckDBEngine"]
 
+_REMEMBERED = 1000  # statements that were bound before
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
@@ -41,7 +42,15 @@ class DuckDBEngine:
     file written, no extension loaded, no setting changed.
     """
 
-    __slots__ = ("_connection", "_folder", "_layout", "_lock", "_schema", "stored")
+    __slots__ = (
+        "_connection",
+        "_folder",
+        "_known",
+        "_layout",
+        "_lock",
+        "_schema",
+        "stored",
+    )
 
     def __init__(
         self, table: Table, schema: Schema, *, memory: str | None = None
@@ -67,6 +76,8 @@ class DuckDBEngine:
             # DuckDB encrypts such files only with an extension that it would fetch.
             config |= {"memory_limit": memory, "temp_directory": self._folder.name}
         self._connection = duckdb.connect(":memory:", config=config)
+        self._known: set[str] = set()
+        self._connection = duckdb.connect(":memory:", config=_CONFIG)
         try:
             settled = settle(self._connection, table, schema)
             _lock_down(self._connection, settled.files)
@@ -86,6 +97,21 @@ class DuckDBEngine:
     def layout(self) -> Layout:
         """How each declared column is stored; it depends on no cell."""
         return self._layout
+
+    def prepare(self, plan: Plan) -> None:
+        """Bind the plan's statement; reads no rows.
+
+        Raises:
+            SourceError: It cannot be bound; one fixed text. Nothing was spent.
+        """
+        prepare(plan, self._schema, self._layout, DUCKDB, self._bind)
+
+    def _bind(self, sql: str) -> list[tuple[object, ...]]:
+        if sql not in self._known:
+            self.unprotected(f"EXPLAIN {sql}")
+            if len(self._known) < _REMEMBERED:
+                self._known.add(sql)
+        return []
 
     def run(self, plan: Plan) -> Secret[Exact]:
         """Return the plan's integers, from one statement.

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any, Self, final
 from sfumato.declare.dataset import Postgres
 from sfumato.declare.schema import Schema
 from sfumato.engine import Exact
-from sfumato.engine.answer import answer
+from sfumato.engine.answer import answer, prepare
 from sfumato.engine.catalog import CATALOG, Stored, relation, settle
 from sfumato.engine.dialect import POSTGRES, Dialect
 from sfumato.engine.physical import Layout
@@ -79,6 +79,22 @@ class PostgresEngine:
         self.layout, self.stored = settle(columns, schema)
         if rows is not None and rows != schema.unit.size:
             raise wrong_size(schema)
+
+    def prepare(self, plan: Plan) -> None:
+        """Have the server plan the statement; reads no rows.
+
+        Raises:
+            SourceError: It cannot, or the table is no longer the one that was opened;
+                one fixed text. Nothing was spent.
+        """
+        prepare(plan, self._schema, self.layout, POSTGRES, self._bind)
+
+    def _bind(self, sql: str) -> list[tuple[object, ...]]:
+        with self._transaction() as db:
+            if self._catalog(db) != self._columns:
+                msg = "the table is no longer the one that was opened"
+                raise ValueError(msg)
+            return db.execute(f"EXPLAIN {self._data()}{sql}".encode()).fetchall()
 
     def run(self, plan: Plan) -> Secret[Exact]:
         """Return the plan's integers, from one statement.

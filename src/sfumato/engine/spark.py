@@ -82,6 +82,9 @@ class SparkEngine:
         if rows != schema.unit.size:
             raise wrong_size(schema)
 
+    def prepare(self, plan: Plan) -> None:
+        """Do nothing: Spark binds a statement when it runs it."""
+
     def run(self, plan: Plan) -> Secret[Exact]:
         """Return the plan's integers, from one statement.
 
