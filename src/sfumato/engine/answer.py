@@ -32,7 +32,7 @@ def prepare(
     """
     bound = False
     try:
-        if plan.table == schema:
+        if plan.table.declared == schema.declared:
             if plan.parts:
                 bind(Statement(plan, layout, dialect).sql)
             bound = True
