@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sfumato.declare import query as ask
+from sfumato.declare.choice import when
 from sfumato.declare.expr import col
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
 from sfumato.engine.compiled import compiled, statement
@@ -36,6 +37,10 @@ QUESTIONS = {
     "filters": Q.where(
         ((col("age") >= 18) & ~(col("sex") == "男")) | col("glucose").is_missing() | col("ward").is_in([1, 3])
     ).select(ask.count()),
+    "derived": Q.derive("ratio", (col("glucose") - 1) / col("age") ** 2, Real(0, 2, step="0.5"))
+    .derive("band", when(col("ratio") > 1).then("high").otherwise(col("sex").lower()))
+    .where((col("dose").floor() * 2 > col("age").clip(1, 9)) | col("ward").to_number().is_in([1, 3]))
+    .group_by("band").select(ask.mean("ratio"), ask.count()),
 }  # fmt: skip
 
 

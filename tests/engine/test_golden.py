@@ -87,7 +87,7 @@ def test_translated_it_computes_the_integers_of_the_specification(target, name):
         rows = db.execute(sqlglot.transpile(text, read=target, write="duckdb")[0])
 
         cells = [tuple(map(_plain, row)) for row in rows.fetchall()]
-    layout = declared_layout(plan.schema)
+    layout = declared_layout(plan.table)
     found = Statement(plan, layout, DUCKDB).read(cells).exact(plan)
     assert found == a.expected(plan, ROWS)
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import re
 from typing import Literal, TypeAlias, assert_never
 
+from sfumato.declare.calendar import Date
 from sfumato.declare.schema import Boolean, Category, Column, Integer, Real, Schema
 from sfumato.engine.dialect import (
     BIGQUERY,
@@ -70,7 +71,7 @@ def compiled(plan: Plan, target: Literal["bigquery", "snowflake"], table: str) -
     dialect, mark = _DIALECTS[target], "`" if target == "bigquery" else '"'
     outputs = ", ".join(
         f"{_read(column, _quoted(name, mark), dialect)} AS c{i}"
-        for i, (name, column) in enumerate(plan.schema.columns)
+        for i, (name, column) in enumerate(plan.table.columns)
     )
     source = ".".join(_quoted(part, mark) for part in table.split("."))
     return f"{NOT_RUN}\nWITH data AS (SELECT {outputs} FROM {source}) {statement(plan, target)}"  # noqa: S608  names are checked
@@ -78,7 +79,7 @@ def compiled(plan: Plan, target: Literal["bigquery", "snowflake"], table: str) -
 
 def statement(plan: Plan, target: Target) -> str:
     """Return the plan's SELECT over the relation ``data``, read as `declared_layout`."""
-    return Statement(plan, declared_layout(plan.schema), _DIALECTS[target]).sql
+    return Statement(plan, declared_layout(plan.table), _DIALECTS[target]).sql
 
 
 def declared_layout(schema: Schema) -> Layout:
@@ -99,6 +100,11 @@ def _physical(column: Column) -> Physical:
 
 
 def _read(column: Column, cell: str, dialect: Dialect) -> str:
+    if isinstance(column, Date):
+        days = f"DATEDIFF('day', CAST('1970-01-01' AS DATE), {cell})"
+        if dialect is BIGQUERY:
+            days = f"DATE_DIFF({cell}, CAST('1970-01-01' AS DATE), DAY)"
+        return dialect.to_double.format(x=days)
     return dialect.to_double.format(x=cell) if isinstance(column, Real | Integer) else cell  # fmt: skip
 
 
