@@ -70,14 +70,13 @@ class DuckDBEngine:
 
         self._schema, self.stored = schema, table.stored
         self._lock = Lock()
+        self._known: set[str] = set()
         config, self._folder = dict(_CONFIG), None
         if memory is not None:
             self._folder = TemporaryDirectory(prefix=_SPILL, ignore_cleanup_errors=True)
             # DuckDB encrypts such files only with an extension that it would fetch.
             config |= {"memory_limit": memory, "temp_directory": self._folder.name}
         self._connection = duckdb.connect(":memory:", config=config)
-        self._known: set[str] = set()
-        self._connection = duckdb.connect(":memory:", config=_CONFIG)
         try:
             settled = settle(self._connection, table, schema)
             _lock_down(self._connection, settled.files)
