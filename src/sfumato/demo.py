@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from importlib.resources import as_file, files
 from pathlib import Path
 
-__all__ = ["is_demo_folder", "project_file"]
+__all__ = ["is_demo_folder", "project_file", "table_file"]
 
 NAME = "pima-demo"
 
@@ -23,6 +23,13 @@ def project_file() -> Iterator[Path]:
     """Return the path of the demonstration's project file; its table lies beside it."""
     with as_file(files("sfumato") / "data") as folder:
         yield folder / "demo.toml"
+
+
+@contextmanager
+def table_file() -> Iterator[Path]:
+    """Return the path of the project file of the demonstration's synthetic table."""
+    with as_file(files("sfumato") / "data") as folder:
+        yield folder / "demo-synthetic.toml"
 
 
 def is_demo_folder(folder: Path) -> bool:

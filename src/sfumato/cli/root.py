@@ -33,6 +33,10 @@ _COMMANDS = {
         "sfumato.cli.commands.run",
         N_("Make the releases of a project: spends budget, writes the results."),
     ),
+    "synth": (
+        "sfumato.cli.commands.synth",
+        N_("Make a synthetic table to share: spends budget, writes rows and a page."),
+    ),
     "advise": (
         "sfumato.cli.commands.advise",
         N_("Find the smallest budget that meets wished errors; spends nothing."),

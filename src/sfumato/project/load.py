@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, final
 
 from pydantic import ValidationError
 
-from sfumato.account import Budget, Loss, told_delta
+from sfumato.account import Budget, Loss, loss_of, told_delta
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.query import Query
 from sfumato.declare.schema import Schema
@@ -27,6 +27,7 @@ from sfumato.project.column import with_derived
 from sfumato.project.place import place_of, placed, shown
 from sfumato.project.refuse import refusal
 from sfumato.project.share import Wanted, share_out
+from sfumato.project.synthetic import AskedTable
 from sfumato.project.toml import read_toml
 from sfumato.words import N_
 
@@ -79,6 +80,7 @@ class Project:
         folder: Where results go.
         formats: What is written.
         headline: Names of the figures that the report shows first.
+        synthetic: The synthetic table that is asked for, if any.
     """
 
     path: Path
@@ -93,6 +95,7 @@ class Project:
     folder: Path
     formats: tuple[Format, ...]
     headline: tuple[str, ...] = ()
+    synthetic: AskedTable | None = None
 
     @property
     def delta(self) -> str:
@@ -155,10 +158,22 @@ def from_values(raw: dict[str, Any], where: Path) -> Project:
         anchor=_beside(where, anchor, "budget.anchor") if anchor else None,
         limits=declared_limits(file.budget.limits, budget, where.name),
         releases=releases,
+        synthetic=_synthetic(file, budget, where.name),
         folder=_beside(where, file.output.folder, "output.folder"),
         formats=tuple(dict.fromkeys(file.output.formats)),
         headline=_headline(file, releases, where.name),
     )
+
+
+def _synthetic(
+    file: model.ProjectFile, budget: Budget, where: str
+) -> AskedTable | None:
+    asked = file.synthetic
+    if asked is None:
+        return None
+    with placed(f"{where}: synthetic"):
+        loss = loss_of(budget, asked.epsilon, asked.rho)
+    return AskedTable(loss, _title(asked.title, file.data.name), asked)
 
 
 def json_schema() -> dict[str, Any]:

@@ -15,6 +15,7 @@ from sfumato.declare.unit import Rows
 from sfumato.errors import DeclarationError
 from sfumato.project.column import ColumnTable, DeriveTable
 from sfumato.project.statistic import StatisticTable
+from sfumato.project.synthetic import SyntheticTable
 from sfumato.project.value import (
     Delta,
     Loss,
@@ -234,5 +235,15 @@ class ProjectFile(Strict):
         default_factory=list, description="Columns computed from the others"
     )
     budget: BudgetTable
-    releases: list[ReleaseTable] = Field(min_length=1)
+    releases: list[ReleaseTable] = Field(default_factory=list)
+    synthetic: SyntheticTable | None = None
     output: OutputTable = OutputTable()
+
+    @model_validator(mode="after")
+    def _fits(self) -> ProjectFile:
+        if not self.releases and self.synthetic is None:
+            raise DeclarationError(
+                N_("the project asks for nothing: no [[releases]] and no [synthetic]"),
+                hint=N_("add one, such as [[releases]] with its statistics"),
+            )
+        return self

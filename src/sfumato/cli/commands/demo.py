@@ -4,15 +4,19 @@ from __future__ import annotations
 
 from pathlib import Path
 
+import click
+
 from sfumato.cli.carry import Manner, carry_out
 from sfumato.cli.command import Command
 from sfumato.cli.options import out
 from sfumato.cli.shown import show
-from sfumato.cli.tongue import tongue
-from sfumato.demo import is_demo_folder, project_file
+from sfumato.cli.synthesize import TableManner, synthesize
+from sfumato.cli.tongue import say, tongue
+from sfumato.demo import is_demo_folder, project_file, table_file
 from sfumato.project import load
 from sfumato.project.outputs import Outputs
-from sfumato.words import N_
+from sfumato.release.promise import promise
+from sfumato.words import N_, speaker
 
 __all__ = ["command"]
 
@@ -30,6 +34,14 @@ def _demo(*, out: Path | None) -> None:
         )
         done = carry_out(project, project.releases, outputs, manner)
         show(done, outputs, delta=project.delta, whole=True)
+    with table_file() as path:
+        table = TableManner(folder, manner.lang, ask=False, force=manner.force, in_memory=True)  # fmt: skip
+        made = synthesize(load(path), table)
+    click.echo("")
+    text = N_("A synthetic table, for itself: {promise}")
+    click.echo(say(text, promise=promise(made.release.claim, speaker(tongue()))))
+    for path in table.paths:
+        click.echo(say(N_("written: {path}"), path=path))
 
 
 command = Command(
@@ -41,7 +53,8 @@ command = Command(
         N_(
             "The Pima Indians Diabetes table comes with the program: eight means, counts "
             "by outcome and a histogram, for a total epsilon of 0.5. It writes "
-            "release.json, release.csv and report.html. The table is public, so its "
+            "release.json, release.csv and report.html; then a synthetic table, for an "
+            "epsilon of 1: synthetic.csv and its page. The table is public, so its "
             "budget is kept in memory and you may repeat the demo as often as you like."
         ),
     ),

@@ -1,0 +1,195 @@
+"""Carry out a synthesis on a terminal: check, ask, debit, write; in this order."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Callable
+from contextlib import ExitStack
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, final
+
+import click
+
+from sfumato.cli.failures import UsageFault
+from sfumato.cli.money import loss_words
+from sfumato.cli.tongue import say
+from sfumato.errors import ProjectError
+from sfumato.project import Project
+from sfumato.project.outputs import Outputs
+from sfumato.project.source import check_source
+from sfumato.project.synthetic import AskedTable
+from sfumato.release.files import write
+from sfumato.session import Session
+from sfumato.words import N_
+
+if TYPE_CHECKING:
+    from sfumato.synth import Synthesis, SynthesisPlan
+
+__all__ = ["TableManner", "asked_table", "synthesize"]
+
+_FILES = ("synthetic.csv", "synthetic.html", "synthetic.json", "synthetic.synth")
+_OWNER = "synthetic-owner.html"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class TableManner:
+    """How a synthesis is carried out.
+
+    Attributes:
+        folder: Where its files go.
+        lang: Language of its pages.
+        ask: Whether to ask before the budget is spent.
+        force: Whether existing files may be overwritten.
+        in_memory: Whether the budget is kept in memory: for a public table only.
+        owner: Whether the owner's page is written too: NOT PRIVATE.
+    """
+
+    folder: Path
+    lang: str
+    ask: bool = True
+    force: bool = False
+    in_memory: bool = False
+    owner: bool = False
+
+    @property
+    def paths(self) -> tuple[Path, ...]:
+        """The files that are written."""
+        names = [*_FILES] + [_OWNER] * self.owner
+        return tuple(self.folder / name for name in names)
+
+
+def asked_table(project: Project) -> AskedTable:
+    """Return the synthetic table that a project asks for.
+
+    Raises:
+        ProjectError: It asks for none.
+    """
+    if project.synthetic is None:
+        raise ProjectError(
+            N_("{file} asks for no synthetic table"),
+            hint=N_('add a table: [synthetic] with epsilon = "1"'),
+            file=project.path.name,
+        )
+    return project.synthetic
+
+
+def synthesize(project: Project, manner: TableManner) -> Synthesis:
+    """Make a synthetic table and write its files.
+
+    All that can be refused is refused before the debit. What was paid for is written
+    first as the model itself, from which everything else can be made again.
+    """
+    asked = asked_table(project)
+    if not manner.force:
+        _refuse_existing(manner)
+    check_source(project)
+    with ExitStack() as stack:
+        outputs = Outputs(manner.folder, ("html",), owner=manner.owner)
+        stack.enter_context(outputs.ready())
+        session = Session(
+            project.dataset,
+            project.budget,
+            ledger=None if manner.in_memory else project.ledger,
+            limits=project.limits,
+            anchor=None if manner.in_memory else project.anchor,
+        )
+        title = asked.title[manner.lang]
+        plan = asked.table.synthesizer().plan(session, asked.loss, title=title)
+        _tell(plan)
+        if manner.ask:
+            _confirm(plan, session)
+        made = _with_progress(plan.fit)
+        _write(made, asked, manner)
+        if manner.owner:
+            _write_owner(made, project, asked, manner)
+    return made
+
+
+def _refuse_existing(manner: TableManner) -> None:
+    for path in manner.paths:
+        if os.path.lexists(path):
+            raise ProjectError(
+                N_("{path} exists already"),
+                hint=N_("choose another folder with --out, or overwrite: --force"),
+                path=str(path),
+            )
+
+
+def _tell(plan: SynthesisPlan) -> None:
+    """Say what it costs and what cannot be trusted, on stderr."""
+    single = [e for e in plan.expected() if len(e.columns) == 1]
+    worst = max(single, key=lambda e: e.error)
+    click.echo(
+        say(
+            N_(
+                "{columns} columns for {cost}; noise alone makes an error of up to "
+                "{error} in a column of 1000 rows ({name}); at most {megabytes} MB"
+            ),
+            columns=len(single),
+            cost=loss_words(plan.cost),
+            error=f"{100 * worst.error:.0f}%",
+            name=worst.columns[0],
+            megabytes=plan.megabytes,
+        ),
+        err=True,
+    )
+
+
+def _confirm(plan: SynthesisPlan, session: Session) -> None:
+    cost, left = loss_words(plan.cost), loss_words(session.left)
+    if not sys.stdin.isatty():
+        raise UsageFault(
+            N_("this spends {cost} of {left} left, for ever"),
+            hint=N_("add --yes to spend it without being asked"),
+            cost=cost,
+            left=left,
+        )
+    text = N_("This spends {cost} of {left} left, for ever. Go on?")
+    click.confirm(say(text, cost=cost, left=left), abort=True, err=True)
+
+
+def _with_progress(fit: Callable[[Callable[[int, int], None]], Synthesis]) -> Synthesis:
+    """Show a bar on a terminal, and nothing elsewhere."""
+    label = say(N_("Making the table"))
+    with click.progressbar(
+        length=100, label=label, file=sys.stderr, hidden=not sys.stderr.isatty()
+    ) as bar:
+
+        def told(done: int, rounds: int) -> None:
+            bar.update(max(0, 100 * done // max(1, rounds) - bar.pos))
+
+        return fit(told)
+
+
+def _write(made: Synthesis, asked: AskedTable, manner: TableManner) -> None:
+    from sfumato.report.synthetic import synthetic_html
+    from sfumato.synth.quality import portrait
+
+    table, page, record, model = manner.paths[:4]
+    made.save(model)
+    write(record, made.release.to_json())
+    drawn = made.sample(asked.table.rows)
+    drawn.save(table)
+    html = synthetic_html(
+        made.release, portrait(made), rows=len(drawn), lang=manner.lang
+    )
+    write(page, html)
+
+
+def _write_owner(
+    made: Synthesis, project: Project, asked: AskedTable, manner: TableManner
+) -> None:
+    from sfumato.report.synthetic import quality_html
+    from sfumato.synth.quality import owner_quality
+
+    found = owner_quality(
+        made,
+        project.dataset,
+        target=asked.table.target,
+        quasi_identifiers=asked.table.quasi_identifiers,
+    )
+    page = quality_html(found, lang=manner.lang)
+    write(manner.paths[-1], page, mode=0o600)

@@ -1,0 +1,232 @@
+"""Pages about a synthetic table: one to publish with it, one for its owner only."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from sfumato.release.owner import OWNER_ONLY
+from sfumato.release.promise import promise
+from sfumato.release.quality import Attack, OwnerQuality, Portrait
+from sfumato.release.synthetic import SyntheticRelease
+from sfumato.release.text import visible
+from sfumato.release.wording import NOT_PRIVATE, Say
+from sfumato.report.page import render
+from sfumato.words import N_, language, speaker
+
+__all__ = ["quality_html", "synthetic_html"]
+
+_MOST_BARS, _MOST_TABLES, _MOST_MAP = 24, 60, 30
+
+_METHODS = {
+    "adaptive": N_("tables were chosen round by round"),
+    "oneshot": N_("tables were chosen all at once"),
+    "independent": N_("single columns only: no dependence is kept"),
+}
+_ATTACKS = {
+    "membership": N_("Was this person in the table? (nearest synthetic row)"),
+    "attribute": N_("What is this person's {target}? (nearest synthetic rows)"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Bar:
+    """One bin of a column: its label, its share in words and as a width in per cent."""
+
+    label: str
+    share: str
+    width: str
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """One cell of a map: what it says, and how strong its colour is, 0 to 100."""
+
+    text: str
+    strength: int
+    negative: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Map:
+    """A heat map as a table."""
+
+    title: str
+    names: tuple[str, ...]
+    rows: tuple[tuple[str, tuple[Cell, ...]], ...]
+
+
+def synthetic_html(
+    release: SyntheticRelease,
+    portrait: Portrait,
+    *,
+    rows: int | None = None,
+    lang: str | None = None,
+) -> str:
+    """Return the page of a synthetic table: what it is, how it was made, at which cost.
+
+    Args:
+        release: Its record.
+        portrait: What its model says of the columns.
+        rows: Rows of the file beside the page.
+        lang: ``"en"`` or ``"zh"``; default: the language of the locale.
+
+    Raises:
+        MissingExtraError: Jinja2 is not installed.
+    """
+    tongue = language(lang)
+    say = speaker(tongue)
+    columns = [
+        (visible(name), _bars(labels, shares))
+        for name, labels, shares in zip(
+            portrait.names, portrait.labels, portrait.shares, strict=True
+        )
+    ]
+    tables = [
+        (
+            " × ".join(map(visible, t.columns)),
+            str(len(t.counts)),
+            t.noise.loss,
+            f"{float_of(t.noise.scale):.4g}",
+        )
+        for t in release.tables
+    ]
+    return render(
+        "synthetic.html",
+        tongue,
+        title=visible(release.title),
+        alarm="" if release.claim.private else say(NOT_PRIVATE),
+        promise=promise(release.claim, say),
+        method=say(_METHODS[release.method]),
+        rows=rows,
+        total=f"{release.total:,.0f}",
+        columns=columns,
+        map=_map(
+            say(N_("Association in the model (Cramér's V)")),
+            portrait.names,
+            portrait.association,
+        ),
+        tables=tables[:_MOST_TABLES],
+        more=max(0, len(tables) - _MOST_TABLES),
+        receipt=release.claim.receipt,
+    )
+
+
+def quality_html(quality: OwnerQuality, *, lang: str | None = None) -> str:
+    """Return the owner's page, marked on every screen: it compares with true rows.
+
+    Raises:
+        MissingExtraError: Jinja2 is not installed.
+    """
+    tongue = language(lang)
+    say = speaker(tongue)
+    maps = [
+        _map(
+            say(N_("Association, true (Cramér's V)")),
+            quality.names,
+            quality.true_association,
+        ),
+        _map(
+            say(N_("Association, synthetic (Cramér's V)")),
+            quality.names,
+            quality.made_association,
+        ),
+    ]
+    if len(quality.numbers) > 1:
+        maps += [
+            _map(
+                say(N_("Correlation, true")), quality.numbers, quality.true_correlation
+            ),
+            _map(
+                say(N_("Correlation, synthetic")),
+                quality.numbers,
+                quality.made_correlation,
+            ),
+        ]
+    return render(
+        "quality.html",
+        tongue,
+        title=say(
+            N_("Synthetic table beside the true one: {title}"),
+            title=visible(quality.title),
+        ),
+        alarm=say(OWNER_ONLY),
+        quality=quality,
+        columns=[_gap(c) for c in quality.columns],
+        pairs=[
+            (" × ".join(map(visible, t.columns)), f"{t.distance:.3f}")
+            for t in quality.tables[:_MOST_TABLES]
+        ],
+        mean_pairs=_mean([t.distance for t in quality.tables]),
+        maps_=maps,
+        aucs=[_three(quality.true_auc), _three(quality.made_auc)],
+        attacks=[_attack(a, quality, say) for a in quality.attacks],
+        classes=[
+            [line for line in text.splitlines()[1:] if line] for text in quality.classes
+        ],
+    )
+
+
+def float_of(text: str) -> float:
+    """Return the number that an exact fraction or decimal text stands for.
+
+    Examples:
+        >>> float_of("9/2"), float_of("4.5")
+        (4.5, 4.5)
+    """
+    top, _, bottom = text.partition("/")
+    return float(top) / float(bottom or 1)
+
+
+def _bars(labels: Sequence[str], shares: Sequence[float]) -> list[Bar]:
+    most = max(shares, default=1.0) or 1.0
+    pairs = list(zip(labels, shares, strict=True))
+    return [
+        Bar(visible(label), f"{100 * share:.1f}%", f"{100 * share / most:.1f}")
+        for label, share in pairs[:_MOST_BARS]
+    ]
+
+
+def _map(title: str, names: Sequence[str], matrix: Sequence[Sequence[float]]) -> Map:
+    shown = tuple(map(visible, names[:_MOST_MAP]))
+    rows = tuple(
+        (
+            name,
+            tuple(
+                Cell(f"{v:.2f}".replace("-", "−"), min(100, round(100 * abs(v))), v < 0)
+                for v in row[:_MOST_MAP]
+            ),
+        )
+        for name, row in zip(shown, matrix, strict=False)
+    )
+    return Map(title, shown, rows)
+
+
+def _gap(column: Any) -> tuple[str, ...]:
+    return (
+        visible(column.name),
+        f"{column.distance:.3f}",
+        "–" if column.true_mean is None else f"{column.true_mean:.4g}",
+        "–" if column.made_mean is None else f"{column.made_mean:.4g}",
+        f"{100 * column.true_missing:.1f}%",
+        f"{100 * column.made_missing:.1f}%",
+    )
+
+
+def _mean(values: Sequence[float]) -> str:
+    return f"{sum(values) / len(values):.3f}" if values else "–"
+
+
+def _three(value: float | None) -> str:
+    return "–" if value is None else f"{value:.3f}"
+
+
+def _attack(attack: Attack, quality: OwnerQuality, say: Say) -> tuple[str, ...]:
+    return (
+        say(_ATTACKS[attack.name], target=visible(quality.target)),
+        f"{100 * attack.inside:.1f}%",
+        f"{100 * attack.outside:.1f}%",
+        f"{100 * attack.gain:+.1f} ± {100 * attack.margin:.1f}".replace("-", "−"),
+        f"{100 * attack.bound:.0f}",
+    )
