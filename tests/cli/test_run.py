@@ -251,7 +251,9 @@ def test_the_demo_runs_twice_in_both_languages(program, desk):
     again = program("demo", "--out", "d", "--lang", "zh")
 
     assert first.returncode == again.returncode == 0, first.stderr + again.stderr
-    assert set(desk.files()) == {"d/release.json", "d/release.csv", "d/report.html"}
+    synthetic = {f"d/synthetic.{end}" for end in ("csv", "html", "json", "synth")}
+    release = {"d/release.json", "d/release.csv", "d/report.html"}
+    assert set(desk.files()) == release | synthetic
     made = json.loads(Path("d/release.json").read_text("utf-8"))["releases"]
     assert [len(r["figures"]) for r in made] == [8, 4, 8]
     assert sum(float(r["claim"]["epsilon"]) for r in made) == pytest.approx(0.5)

@@ -286,7 +286,7 @@ def test_editors_get_a_schema():
 
     assert {"data", "columns", "budget", "releases"} <= set(schema["properties"])
     assert schema["additionalProperties"] is False
-    assert set(schema["required"]) == {"data", "columns", "budget", "releases"}
+    assert set(schema["required"]) == {"data", "columns", "budget"}
 
 
 def test_titles_have_both_languages(project, good):

@@ -53,7 +53,7 @@ Tables: TypeAlias = "tuple[Ints, ...]"
 
 FINE = 1 << 10
 """Predicted counts are compared in 1024ths of a row: whole numbers, exactly."""
-_SETS = 64  # tables of one statement: bounds the memory of its rows
+_SETS = 8  # tables of one statement: their hash tables stay small
 _LONG = 64  # bins of keys that one expression can tell apart in good time
 
 
