@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias, final
 
 from pydantic import ValidationError
 
-from sfumato.account import Budget, Loss, loss_of, told_delta
+from sfumato.account import Budget, Epsilon, Loss, loss_of, told_delta
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.query import Query
 from sfumato.declare.schema import Schema
@@ -182,7 +182,9 @@ def json_schema() -> dict[str, Any]:
 
 
 def total_cost(releases: tuple[Asked, ...]) -> Loss:
-    """Return what the releases, of which there is at least one, cost together."""
+    """Return what the releases cost together; without any, nothing."""
+    if not releases:
+        return Epsilon.from_units(0)
     return reduce(add, (a.plan.cost for a in releases))
 
 

@@ -1,0 +1,112 @@
+"""`sfumato synth`: asked before it spends, refused before it spends, whole files."""
+
+import json
+from pathlib import Path
+
+from sfumato.synth import Synthesis
+
+SYNTHETIC = """
+[synthetic]
+epsilon = "0.5"
+complete = ["Outcome"]
+forbid = [{ Outcome = 1, Glucose = { from = 0, to = 60 } }, { Outcome = 0, Glucose = { missing = true } }]
+rows = 300
+target = "Outcome"
+quasi_identifiers = ["Glucose"]
+"""  # fmt: skip
+FILES = {f"results/synthetic.{end}" for end in ("csv", "html", "json", "synth")}
+
+
+def test_it_writes_rows_a_page_a_record_and_the_model(run, desk, good):
+    """The rows asked for, the declared columns, the claim on the page and in the record."""
+    desk.project(good + SYNTHETIC)
+
+    done = run("synth", "project.toml", "--yes")
+
+    assert done.exit_code == 0, done.stderr
+    assert set(desk.files()) >= FILES
+    head, *rows = Path("results/synthetic.csv").read_text("utf-8-sig").splitlines()
+    assert head == "Glucose,Outcome"
+    assert len(rows) == 300
+    for row in rows:
+        glucose, outcome = row.split(",")
+        assert outcome in ("0", "1")
+        assert not (outcome == "1" and glucose and float(glucose) <= 60)
+        assert not (outcome == "0" and not glucose)
+    record = json.loads(Path("results/synthetic.json").read_text("utf-8"))
+    assert record["claim"]["loss"] == "0.5"
+    page = Path("results/synthetic.html").read_text("utf-8")
+    assert "ε = 0.5" in page
+    assert "<script" not in page
+    assert len(Synthesis.load("results/synthetic.synth").sample(10)) == 10
+    assert "0.5" in done.stdout
+
+
+def test_the_charge_is_in_the_ledger(run, desk, good):
+    """One debit of what the file says, beside the releases' own."""
+    desk.project(good + SYNTHETIC)
+
+    run("synth", "project.toml", "--yes")
+    shown = run("ledger", "show", "project.ledger", "--json")
+
+    assert "0.5" in json.dumps(json.loads(shown.stdout))
+
+
+def test_the_owners_page_is_marked(run, desk, good):
+    """It compares with true rows, so every screen of it says whose eyes it is for."""
+    desk.project(good + SYNTHETIC)
+
+    done = run("synth", "project.toml", "--yes", "--owner", "--lang", "en")
+
+    page = Path("results/synthetic-owner.html").read_text("utf-8")
+    assert "FOR THE OWNER" in page
+    assert "AUC" in page
+    assert "k = " in page
+    assert "never publish" in done.stdout
+
+
+def test_without_a_terminal_it_asks_for_yes(run, desk, good):
+    """Nothing is spent and no file written."""
+    desk.project(good + SYNTHETIC)
+
+    done = run("synth", "project.toml")
+
+    assert done.exit_code == 2
+    assert "--yes" in done.stderr
+    assert not FILES & set(desk.files())
+
+
+def test_what_is_refused_spends_nothing(run, desk, good):
+    """No table asked for, unknown columns, files that exist, too little budget."""
+    cases = [
+        (good, "asks for no synthetic table"),
+        (good + SYNTHETIC.replace('"Outcome"]', '"Outcom"]', 1), "unknown column"),
+        (good + SYNTHETIC.replace('epsilon = "0.5"', 'epsilon = "5"'), "is left"),
+        (good + SYNTHETIC.replace('epsilon = "0.5"', 'rho = "0.5"'), "kept in epsilon"),
+        (good + SYNTHETIC + 'method = "gan"\n', "method"),
+    ]
+    for text, words in cases:
+        desk.project(text)
+
+        done = run("synth", "project.toml", "--yes")
+
+        assert done.exit_code != 0
+        assert words in done.stderr
+        assert not FILES & set(desk.files())
+    desk.project(good + SYNTHETIC)
+    Path("results").mkdir(exist_ok=True)
+    Path("results/synthetic.csv").write_text("mine")
+    assert "exists already" in run("synth", "project.toml", "--yes").stderr
+    assert Path("results/synthetic.csv").read_text() == "mine"
+
+
+def test_a_project_may_ask_for_a_table_alone(run, desk, good):
+    """Without releases; and a project that asks for nothing is refused."""
+    start, end = good.index("[[releases]]"), good.index("[output]")
+    bare = good[:start] + good[end:]
+    desk.project(bare + SYNTHETIC)
+
+    assert run("check", "project.toml").exit_code == 0
+    assert run("synth", "project.toml", "--yes").exit_code == 0
+    desk.project(bare)
+    assert "asks for nothing" in run("check", "project.toml").stderr
