@@ -22,6 +22,7 @@ _MEMORY = 20
 _FALL, _SLOPE = 1e-4, 0.9
 _TRIES = 25
 _TINY = 1e-300
+_IDLE = 3  # steps of little gain in a row; one alone may be a poor direction
 
 
 def minimise(
@@ -39,7 +40,7 @@ def minimise(
         start: Where to begin.
         steps: The most iterations.
         slope: Stop when no entry of the gradient is larger.
-        fall: Stop when a step gains less than this, relatively.
+        fall: Stop when three steps in a row gain less than this, relatively.
 
     Examples:
         >>> point, _ = minimise(lambda v: (float(v @ v), 2 * v), np.ones(3))
@@ -50,6 +51,7 @@ def minimise(
     value, gradient = function(x)
     calls = 1
     pairs: deque[tuple[Floats, Floats, float]] = deque(maxlen=_MEMORY)
+    idle = 0
     for _ in range(steps):
         if float(np.abs(gradient).max(initial=0.0)) <= slope:
             break
@@ -72,7 +74,8 @@ def minimise(
             pairs.append((moved, turned, 1.0 / curve))
         gained = (value - new_value) / max(abs(value), abs(new_value), 1.0)
         x, value, gradient = new, new_value, new_gradient
-        if gained < fall:
+        idle = idle + 1 if gained < fall else 0
+        if idle == _IDLE:
             break
     return x, calls
 

@@ -26,7 +26,7 @@ from sfumato.synth.tree import Axes
 __all__ = ["MOST_KEYS", "Layout", "make", "shares_of"]
 
 MOST_KEYS = 64  # bins of a column of keys
-_THIN = 0.05  # error of single columns, from noise alone, that asks for more of them
+_THIN = 0.1  # error of single columns, from noise alone, that asks for more of them
 _AT_ONCE = 2  # tables per column that pure ε chooses at once
 
 
