@@ -27,6 +27,7 @@ __all__ = ["MOST_KEYS", "Layout", "make", "shares_of"]
 
 MOST_KEYS = 64  # bins of a column of keys
 _THIN = 0.1  # error of single columns, from noise alone, that asks for more of them
+_PENALTY = {False: 0.5, True: 0.7}  # the rule is public: thin by noisy counts
 _AT_ONCE = 2  # tables per column that pure ε chooses at once
 
 
@@ -102,12 +103,14 @@ def _make(
     singles = _Singles(layout, purse, sealed)
     singles.measure(parts[0])
     rest = parts[1:]
-    if rest and not isinstance(plan.cost, Epsilon) and singles.error > _THIN:
+    thin = singles.error > _THIN
+    if rest and thin and not isinstance(plan.cost, Epsilon):
         more, left = split(rest[1], [0.3, measuring - 0.3])
         singles.measure(more)
         rest = (rest[0], left)
     binnings = singles.binnings()
     search = _search(layout, engine, purse, binnings, progress)
+    search.penalty = _PENALTY[thin]
     if rest:
         _grow(search, layout, rest[0], rest[1])
     if purse.left.units:  # whatever no table was worth
