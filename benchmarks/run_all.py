@@ -18,8 +18,15 @@ from pathlib import Path
 HERE = Path(__file__).parent
 ROOT = HERE.parent
 HOME = ROOT / ".venv-benchmarks"
-# diffprivlib 0.6.6 imports private names that scikit-learn 1.7 no longer has.
-PEERS = ["opendp[polars]", "diffprivlib", "scikit-learn<1.7", "pandas", "pyarrow"]
+# diffprivlib 0.6.6 imports private names that scikit-learn 1.9 no longer has.
+PEERS = [
+    "opendp[polars]",
+    "diffprivlib",
+    "interpret-core",
+    "scikit-learn==1.7.*",
+    "pandas",
+    "pyarrow",
+]
 
 
 def prepare() -> Path:
@@ -43,6 +50,7 @@ def main() -> None:
         "noise.py": [],
         "pima.py": ["--runs", "100" if quick else "500"],
         "ledger.py": ["--rounds", "1" if quick else "3"],
+        "models.py": ["--repeats", "1"] if quick else [],
         "grouped.py": ["--rows", "1000000" if quick else "10000000"],
     }
     python = prepare()

@@ -1,6 +1,7 @@
 """Every fit is charged to one budget, whoever copies the estimator."""
 
 import json
+from fractions import Fraction
 
 import numpy as np
 import pandas as pd
@@ -229,3 +230,37 @@ def test_after_the_debit_an_error_has_one_text(small, monkeypatch):
 
     assert caught.value.__context__ is None
     assert budget.spent == sf.Epsilon("0.5")
+
+
+def test_the_ledger_is_told_the_loss_of_a_person(small):
+    """With several rows per person the descriptor holds ε or ρ of the person, not of a row."""
+    x, y = small
+    for delta in (0, "1e-5"):
+        budget = ModelBudget(sf.ZCDP("5"), dataset="demo")
+        fitted = model(budget, delta=delta, rows_per_person=4)
+        fitted.fit(x, y, privacy_ids=np.arange(200) // 4)
+
+        told = [json.loads(m.descriptor) for m in budget._ledger.mechanisms()]
+        (entry,) = told[0]["mechanisms"]
+        if delta:
+            rho = (
+                Fraction(entry["squared_sensitivity"]) / 2 / Fraction(entry["variance"])
+            )
+            assert rho == budget.spent.value
+        else:
+            assert entry == {"kind": "pure", "epsilon": "0.5"}
+
+
+def test_what_is_told_of_rows_adds_up_to_the_charge(small):
+    """The shares of the mechanisms inside sum to ε, and to ρ, exactly."""
+    budget = ModelBudget(sf.ZCDP("5"), dataset="demo")
+    model(budget).fit(*small)
+    model(budget, delta="1e-5").fit(*small)
+
+    first, second = (json.loads(m.descriptor) for m in budget._ledger.mechanisms())
+    assert sum(Fraction(e["epsilon"]) for e in first["mechanisms"]) == Fraction(1, 2)
+    rho = sum(
+        Fraction(e["squared_sensitivity"]) / 2 / Fraction(e["variance"])
+        for e in second["mechanisms"]
+    )
+    assert rho == sf.ApproxDP("0.5", "1e-5", gaussian_only=True).cap.value

@@ -146,6 +146,30 @@ def test_no_cell_can_raise_an_error(budget):
     assert np.isfinite(model.predict_proba(x)).all()
 
 
+class Odd:
+    """A cell that no rule knows."""
+
+    def __float__(self):
+        raise RuntimeError("patient 7")
+
+    __eq__ = __hash__ = __str__ = __float__
+
+
+def test_odd_cells_are_missing(budget):
+    """Cells that raise whatever is done to them count as missing; odd labels not at all."""
+    x = np.array([[0.5, "a"], [pd.NA, None], ["0.7", 3]] * 30, dtype=object)
+    y = np.array([0, 1, None] * 30, dtype=object)
+    schema = sf.Schema({"n": sf.Real(0, 1), "k": sf.Category(["a", "b"])})
+    model = LogisticRegression("1", budget=budget, schema=schema, classes=[0, 1])
+
+    model.fit(x, y)
+
+    assert np.isfinite(model.predict_proba(x)).all()
+    for cell in (Odd(), object(), b"x", float("nan"), 10**400, pd.NaT):
+        x[0], y[0] = cell, cell
+        model.fit(x, y)
+
+
 def test_scale_does_not_matter_where_bounds_travel(pima, public, budget):
     """BC099: X and 1000·X with bounds a thousand times larger give one model."""
     from sfumato.testing import seeded

@@ -37,6 +37,10 @@ _COMMANDS = {
         "sfumato.cli.commands.synth",
         N_("Make a synthetic table to share: spends budget, writes rows and a page."),
     ),
+    "train": (
+        "sfumato.cli.commands.train",
+        N_("Fit the models of a project privately: spends budget, writes model cards."),
+    ),
     "advise": (
         "sfumato.cli.commands.advise",
         N_("Find the smallest budget that meets wished errors; spends nothing."),

@@ -81,11 +81,11 @@ class Leaks:
         self.warn = policy == "warn"
         self.found: list[str] = []
 
-    def need(self, fact: str, hint: str) -> None:
+    def need(self, word: str, fact: str, hint: str) -> None:
         """Refuse a missing fact, or note that it will be read from the rows."""
         if not self.warn:
-            raise PrivacyLeakError(N_("{what} not declared"), hint=hint, what=fact)
-        self.found.append(fact)
+            raise PrivacyLeakError(fact, hint=hint)
+        self.found.append(word)
 
     def tell(self) -> None:
         """Warn of what was read from the rows."""

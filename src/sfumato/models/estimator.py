@@ -191,7 +191,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         )
         if features is None:
             leaks.need(
-                N_("the bounds of the features are"),
+                "bounds",
+                N_("the bounds of the features are not declared"),
                 N_(
                     "pass bounds=(lower, upper) or a schema; public facts, not from rows"
                 ),
@@ -212,7 +213,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
                 declared = column.values
         if declared is None:
             leaks.need(
-                N_("the classes are"),
+                "classes",
+                N_("the classes are not declared"),
                 N_("pass classes=[0, 1], or a schema that declares the target"),
             )
             if y.dtype.kind == "f" and not np.isfinite(y).all():
@@ -235,7 +237,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         if column is not None and not isinstance(column, Category | Boolean):
             return Span(column.lower, column.upper, column.missing)
         leaks.need(
-            N_("the bounds of the target are"),
+            "y_bounds",
+            N_("the bounds of the target are not declared"),
             N_("pass y_bounds=(lower, upper), or a schema that declares the target"),
         )
         if y.dtype.kind == "f" and not np.isfinite(y).all():
@@ -300,7 +303,7 @@ def _described(job: Job, price: Price) -> str:
         "unit": "person" if price.persons else "row",
         "neighbours": price.neighbours,
         "rows": price.rows,
-        "mechanisms": list(job.mechanisms),
+        "mechanisms": [price.described()] if price.rows > 1 else list(job.mechanisms),
     }
     return json.dumps(told, sort_keys=True)
 

@@ -14,6 +14,7 @@ from sfumato.account import (
     Loss,
     Measure,
     charge,
+    describe,
 )
 from sfumato.amount import Amount
 from sfumato.errors import DeclarationError
@@ -115,6 +116,12 @@ class Price:
         if self.pure:
             return charge(self.epsilon, measure)
         return charge(Gaussian(1, self._rho), measure)
+
+    def described(self) -> dict[str, str | int]:
+        """Return the whole loss as one mechanism: what a ledger keeps for persons."""
+        if self.pure:
+            return dict(describe(self.epsilon))
+        return dict(describe(Gaussian(1, self._rho)))
 
     @property
     def _rho(self) -> GDP:

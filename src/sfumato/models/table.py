@@ -209,7 +209,7 @@ def _numbers(cells: NDArray[Any]) -> Floats:
 def _number(cell: Any) -> float:
     try:
         return float(cell)
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # noqa: BLE001  no cell may raise an error
         return float("nan")
 
 
@@ -217,10 +217,18 @@ def _indicators(cells: NDArray[Any], keys: Keys) -> Floats:
     places = {text: k for k, group in enumerate(keys.cells) for text in group}
     found = np.zeros((len(cells), len(keys.cells)))
     for i, cell in enumerate(cells.tolist()):
-        k = places.get(token(cell))  # type: ignore[arg-type]  # None is no key
+        k = places.get(_text(cell))  # type: ignore[arg-type]  # None is no key
         if k is not None:
             found[i, k] = 1.0
     return found
+
+
+def _text(cell: Any) -> str | None:
+    """Return the text of a cell as a key; none for whatever can be no key."""
+    try:
+        return token(cell)
+    except Exception:  # noqa: BLE001  no cell may raise an error
+        return None
 
 
 def spans_of_rows(table: Columns) -> tuple[Feature, ...]:
@@ -244,7 +252,7 @@ def labels_of(values: NDArray[Any], classes: Any) -> NDArray[np.int64]:
         place = np.minimum(place, len(known) - 1)
         return np.where(known[place] == values, place, -1).astype(np.int64)
     places = {token(c): k for k, c in enumerate(known.tolist())}
-    found = [places.get(token(v), -1) for v in values.tolist()]
+    found = [places.get(_text(v), -1) for v in values.tolist()]
     return np.array(found, np.int64)
 
 

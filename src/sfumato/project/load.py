@@ -24,6 +24,7 @@ from sfumato.project import model
 from sfumato.project.address import declared_source, table_name
 from sfumato.project.budget import declared_budget, declared_limits, given
 from sfumato.project.column import with_derived
+from sfumato.project.learned import ModelTable
 from sfumato.project.place import place_of, placed, shown
 from sfumato.project.refuse import refusal
 from sfumato.project.share import Wanted, share_out
@@ -81,6 +82,7 @@ class Project:
         formats: What is written.
         headline: Names of the figures that the report shows first.
         synthetic: The synthetic table that is asked for, if any.
+        models: What ``sfumato train`` shall learn.
     """
 
     path: Path
@@ -96,6 +98,7 @@ class Project:
     formats: tuple[Format, ...]
     headline: tuple[str, ...] = ()
     synthetic: AskedTable | None = None
+    models: tuple[ModelTable, ...] = ()
 
     @property
     def delta(self) -> str:
@@ -162,6 +165,7 @@ def from_values(raw: dict[str, Any], where: Path) -> Project:
         folder=_beside(where, file.output.folder, "output.folder"),
         formats=tuple(dict.fromkeys(file.output.formats)),
         headline=_headline(file, releases, where.name),
+        models=tuple(file.models),
     )
 
 

@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 from sfumato.declare.unit import Rows
 from sfumato.errors import DeclarationError
 from sfumato.project.column import ColumnTable, DeriveTable
+from sfumato.project.learned import ModelTable
 from sfumato.project.statistic import StatisticTable
 from sfumato.project.synthetic import SyntheticTable
 from sfumato.project.value import (
@@ -237,6 +238,7 @@ class ProjectFile(Strict):
     budget: BudgetTable
     releases: list[ReleaseTable] = Field(default_factory=list)
     synthetic: SyntheticTable | None = None
+    models: list[ModelTable] = Field(default_factory=list)
     output: OutputTable = OutputTable()
 
     @model_validator(mode="after")

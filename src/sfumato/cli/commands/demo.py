@@ -12,7 +12,8 @@ from sfumato.cli.options import out
 from sfumato.cli.shown import show
 from sfumato.cli.synthesize import TableManner, synthesize
 from sfumato.cli.tongue import say, tongue
-from sfumato.demo import is_demo_folder, project_file, table_file
+from sfumato.cli.width import wrap
+from sfumato.demo import EPSILON, is_demo_folder, prediction, project_file, table_file
 from sfumato.project import load
 from sfumato.project.outputs import Outputs
 from sfumato.release.promise import promise
@@ -42,6 +43,23 @@ def _demo(*, out: Path | None) -> None:
     click.echo(say(text, promise=promise(made.release.claim, speaker(tongue()))))
     for path in table.paths:
         click.echo(say(N_("written: {path}"), path=path))
+    _show_prediction()
+
+
+def _show_prediction() -> None:
+    """Print how well diabetes is predicted privately, beside no privacy."""
+    found = prediction()
+    if found is None:
+        text = N_('for a private prediction of diabetes: pip install "sfumato[models]"')
+        click.echo("\n" + say(text))
+        return
+    text = N_(
+        "Prediction of diabetes by logistic regression, five folds: AUC {private} at "
+        "epsilon {epsilon} per fit, {plain} without privacy."
+    )
+    private, plain = (f"{auc:.3f}" for auc in found)
+    line = say(text, private=private, plain=plain, epsilon=EPSILON)
+    click.echo("\n" + "\n".join(wrap(line, 88)))
 
 
 command = Command(

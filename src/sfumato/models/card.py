@@ -1,0 +1,162 @@
+"""The model card: what a model promises, what it learned, how good it is, one HTML page."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
+from typing import Any, TypeAlias, final
+
+import numpy as np
+
+from sfumato.models.declared import Span
+from sfumato.models.training import Trained
+from sfumato.release.text import visible
+from sfumato.release.wording import NOT_PRIVATE
+from sfumato.report.page import render
+from sfumato.words import N_, language, speaker
+
+__all__ = ["card"]
+
+Say: TypeAlias = Callable[..., str]
+_NEIGHBOURS = {
+    "add_remove": N_("one row more or less"),
+    "replace_one": N_("another content of one row"),
+}
+_LIMITS = (
+    N_("It finds associations in one table; it does not show causes."),
+    N_("Coefficients carry noise; the smaller epsilon, the more."),
+    N_("It is no medical device and must not decide about a person by itself."),
+    N_(
+        "Its figures hold for people like those of the table, and for the declared bounds."
+    ),
+)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Line:
+    name: str
+    bounds: str
+    coefficient: str
+    effect: str
+
+
+def card(
+    trained: Trained,
+    *,
+    title: str,
+    intended_use: str = "",
+    expected: float | None = None,
+    lang: str | None = None,
+) -> str:
+    """Return the card of a trained model: one file, offline, no script.
+
+    Everything on it is public or was paid for.
+
+    Args:
+        trained: The model and its private test.
+        title: Title of the page.
+        intended_use: What the model is for, in words.
+        expected: The AUC that was hoped for, to set beside the measured one.
+        lang: ``"en"`` or ``"zh"``; default: the language of the locale.
+
+    Raises:
+        MissingExtraError: Jinja2 is not installed.
+    """
+    tongue = language(lang)
+    say = speaker(tongue)
+    claim = trained.model.privacy_claim_
+    return render(
+        "model.html",
+        tongue,
+        title=visible(title),
+        alarm="" if claim["private"] else say(NOT_PRIVATE),
+        promise=_promise(claim, say),
+        receipt=claim["receipt"],
+        spent=str(trained.spent),
+        estimator=type(trained.model).__name__,
+        intended=visible(intended_use),
+        lines=list(_lines(trained, say)),
+        intercept=_intercept(trained.model),
+        utility=_utility(trained, expected, say),
+        calibration=_calibration(trained),
+        limits=[say(text) for text in _LIMITS],
+    )
+
+
+def _promise(claim: dict[str, Any], say: Say) -> str:
+    return say(
+        N_(
+            "ε = {epsilon}, δ = {delta}; protected unit: {unit}; neighbouring tables: "
+            "{neighbours}"
+        ),
+        epsilon=claim["epsilon"],
+        delta=claim["delta"],
+        unit=say(N_("one person") if claim["unit"] == "person" else N_("one row")),
+        neighbours=say(_NEIGHBOURS[claim["neighbours"]]),
+    )
+
+
+def _lines(trained: Trained, say: Say) -> Iterator[_Line]:
+    coef = np.atleast_2d(getattr(trained.model, "coef_", np.empty((0, 0))))
+    flat = coef[0] if len(coef) == 1 and coef.size else None
+    place = 0
+    for name, feature in zip(trained.features, trained.model.features_, strict=True):
+        if isinstance(feature, Span):
+            bounds = f"{feature.lower:g} – {feature.upper:g}"
+            width = feature.upper - feature.lower
+            value = None if flat is None else float(flat[place])
+            place += 1
+            yield _Line(visible(name), bounds, *_shown(value, width))
+            continue
+        for group in feature.cells:
+            value = None if flat is None else float(flat[place])
+            place += 1
+            label = f"{name} = {group[0]}"
+            yield _Line(visible(label), say(N_("yes or no")), *_shown(value, 1.0))
+
+
+def _shown(value: float | None, width: float) -> tuple[str, str]:
+    return ("", "") if value is None else (f"{value:.4g}", f"{value * width:+.2f}")
+
+
+def _intercept(model: Any) -> str:
+    found = getattr(model, "intercept_", None)
+    return (
+        ""
+        if found is None or np.size(found) > 1
+        else f"{float(np.ravel(found)[0]):.4g}"
+    )
+
+
+def _utility(
+    trained: Trained, expected: float | None, say: Say
+) -> list[tuple[str, str]]:
+    found = []
+    if expected is not None:
+        found.append((say(N_("expected")), f"{expected:.3f}"))
+    test = trained.test
+    if test is None:
+        found.append((say(N_("measured, privately")), say(N_("not tested"))))
+        return found
+    if test.edges:
+        low, high = test.auc_interval()
+        text = N_("AUC {auc} (noise alone explains {low} to {high})")
+        shown = {"auc": test.auc, "low": low, "high": high}
+        told = say(text, **{k: f"{v:.3f}" for k, v in shown.items()})
+        found.append((say(N_("measured, privately")), told))
+    found.append((say(N_("accuracy")), f"{test.accuracy:.3f}"))
+    paid = say(N_("ε = {epsilon}"), epsilon=test.claim["epsilon"])
+    found.append((say(N_("price of the test")), paid))
+    return found
+
+
+def _calibration(trained: Trained) -> list[tuple[str, str, str]]:
+    test = trained.test
+    if test is None or not test.edges:
+        return []
+    return [
+        (f"{c.low:.2f} – {c.high:.2f}", f"{c.rows:.0f}", f"{c.share:.2f}")
+        for c in test.calibration
+        if c.share is not None
+    ]
