@@ -38,7 +38,7 @@ __all__ = ["command"]
 
 _FILE = Path("audit.html")
 _DEMO = "demo"
-_DRAWS, _TABLES = 20_000, 12
+_DRAWS, _TABLES = 60_000, 12
 _FEWEST = 1000
 
 
@@ -62,7 +62,7 @@ def _audit(  # noqa: PLR0913  one for each option
     if draws < _FEWEST:
         raise ProjectError(
             N_("an audit needs at least {least} draws, got {draws}"),
-            hint=N_("write --draws 20000; more draws find smaller violations"),
+            hint=N_("write --draws 60000; more draws find smaller violations"),
             least=_FEWEST,
             draws=draws,
         )
@@ -160,7 +160,7 @@ command = Command(
             ["--draws"],
             type=Whole(),
             default=_DRAWS,
-            help=N_("Draws of each release on each side. Default: 20000."),
+            help=N_("Draws of each release on each side. Default: 60000."),
         ),
         click.Option(
             ["--tables"],
