@@ -47,6 +47,7 @@ if TYPE_CHECKING:
         mode,
         near_maximum,
         near_minimum,
+        people,
         proportion,
         quantile,
         ratio,
@@ -55,7 +56,7 @@ if TYPE_CHECKING:
         variance,
     )
     from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
-    from sfumato.declare.unit import Rows
+    from sfumato.declare.unit import Rows, Unit
     from sfumato.errors import (
         ArgumentError,
         BudgetExceededError,
@@ -128,6 +129,7 @@ _HOMES = {
         "mode",
         "near_maximum",
         "near_minimum",
+        "people",
         "proportion",
         "quantile",
         "ratio",
@@ -136,7 +138,7 @@ _HOMES = {
         "variance",
     ),
     "declare.schema": ("Boolean", "Category", "Integer", "Real", "Schema"),
-    "declare.unit": ("Rows",),
+    "declare.unit": ("Rows", "Unit"),
     "errors": (
         "ArgumentError",
         "BudgetExceededError",
@@ -199,6 +201,7 @@ __all__ = [
     "Spark",
     "TCloseness",
     "Total",
+    "Unit",
     "above_threshold",
     "choose",
     "col",
@@ -220,6 +223,7 @@ __all__ = [
     "near_maximum",
     "near_minimum",
     "odds",
+    "people",
     "private_bounds",
     "proportion",
     "quantile",

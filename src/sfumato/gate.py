@@ -31,13 +31,14 @@ from sfumato.errors import SfumatoError
 from sfumato.plan import ByChoice, Plan, Step
 from sfumato.plan.bounded import BoundedPlan, Bounds
 from sfumato.plan.contingency import TablePlan, choice_of, noise_of
-from sfumato.post import figures, lacking, measurements, points, short_by
+from sfumato.post import figures, in_terms, lacking, measurements, points, short_by
 from sfumato.post.clipping import clipping_bounds
 from sfumato.release import (
     Claim,
     Measurement,
     OwnerComparison,
     OwnerRehearsal,
+    Person,
     Receipt,
     Release,
     compare,
@@ -208,18 +209,19 @@ def release(  # noqa: PLR0913  all but the first three are options
         loss=str(whole.cost),
         epsilon=None if implied is None else str(implied),
         delta=told,
-        unit="row",
+        unit=unit.name,
         neighbours=unit.neighbours,
         size=unit.size,
         receipt=receipt,
         private=secure,
+        bounds=Person.of(unit),
     )
     question = str(plan.query) + ("" if found is None else _clipped_words(found))
     before = () if found is None else found.measurements
     return Release(
         title=title or str(plan.query),
         question=question,
-        figures=tuple(figures(plan, noisy, confidence)),
+        figures=tuple(figures(plan, in_terms(plan, noisy), confidence)),
         confidence=confidence,
         claim=claim,
         measurements=(*before, *measurements(plan, noisy)),
@@ -251,7 +253,7 @@ def compare_for_owner(
     No guarantee: what is returned is private data, is marked so, and must not leave
     the owner's desk.
     """
-    values = exact.unseal()
+    values = in_terms(plan, exact.unseal())
     truths: list[float] = []
     for statistic, recipe in plan.answers:
         if isinstance(recipe, ByChoice):

@@ -291,7 +291,7 @@ class SessionPlan:
         unit = self.plan.schema.unit
         lines = [
             f"{self.plan.query}",
-            f"cost: {loss_text(self.cost)} per row ({unit.neighbours})",
+            f"cost: {loss_text(self.cost)} per {unit.name} ({unit.neighbours})",
         ]
         for e in self.expected():
             rows = f" at {e.rows:g} rows" if e.rows else ""

@@ -22,16 +22,20 @@ class KNorm:
     r"""Joint noise for integer vectors: P(z) ∝ ``exp(-κ(z)/scale)`` on a box.
 
     Formal guarantee: let the change of an integer vector between neighbours be a sum
-    of at most `rows` vectors whose coordinate i is at most ``bounds[i]`` in size. Adding
-    noise with ``κ(z) = max ceil(|z_i| * resolution / bounds_i)`` and ``scale = rows *
-    resolution / ε`` is ε-DP (Hardt, Talwar 2010, for the box of Steinke, Ullman 2017;
+    of vectors δ_j whose coordinate i is at most ``a_j * bounds[i]`` in size, where the
+    a_j <= 1 add up to at most `rows`, and at most `spread` of them are below 1 (and
+    above 0). Adding noise with ``κ(z) = max ceil(|z_i| * resolution / bounds_i)`` and
+    ``scale = (rows * resolution + spread) / ε`` is ε-DP (Hardt, Talwar 2010, for the box of Steinke, Ullman 2017;
     lattice form in ``docs/proofs/joint-noise.md``).
 
     Args:
         bounds: Largest change of each coordinate by one row, integers of at least 1.
         epsilon: Loss charged for the whole vector.
         rows: 1 under add/remove; 2 under replace-one, where one row leaves and one
-            enters.
+            enters. For people: times the groups that count of one person.
+        spread: How many of the vectors may have a part of a weight only, because a
+            person with rows in many groups counts a little in each: κ rounds up in
+            each of them. 0 for rows.
 
     Raises:
         ArgumentError: A bound is below 1, or fewer than two coordinates.
@@ -47,12 +51,18 @@ class KNorm:
     bounds: tuple[int, ...]
     rows: int
     cost: Epsilon
+    spread: int
 
     def __init__(
-        self, bounds: Sequence[int], epsilon: Amount | Epsilon, *, rows: int = 1
+        self,
+        bounds: Sequence[int],
+        epsilon: Amount | Epsilon,
+        *,
+        rows: int = 1,
+        spread: int = 0,
     ) -> None:
         """Check once."""
-        if len(bounds) < 2 or min(bounds) < 1 or rows < 1:  # noqa: PLR2004  a vector
+        if len(bounds) < 2 or min(bounds) < 1 or rows < 1 or spread < 0:  # noqa: PLR2004  a vector
             raise ArgumentError(
                 N_("joint noise needs at least two bounds, each an integer above 0"),
                 hint=N_("use Geometric for one integer"),
@@ -60,21 +70,27 @@ class KNorm:
         object.__setattr__(self, "bounds", tuple(map(int, bounds)))
         object.__setattr__(self, "rows", int(rows))
         object.__setattr__(self, "cost", Epsilon(epsilon))
+        object.__setattr__(self, "spread", int(spread))
 
     @property
     def resolution(self) -> int:
-        """Levels of κ per box: a power of two that keeps the scale at 64 or more."""
-        wanted = _FINENESS * max(Fraction(1), self.cost.value / self.rows)
+        """Levels of κ per box: a power of two that keeps the scale at 64 or more.
+
+        It also keeps what `spread` adds to the scale below a sixty-fourth of it.
+        """
+        wanted = _FINENESS * max(
+            Fraction(1), self.cost.value / self.rows, Fraction(self.spread, self.rows)
+        )
         return 1 << (-(-wanted.numerator // wanted.denominator) - 1).bit_length()
 
     @property
     def scale(self) -> Fraction:
-        """Scale of κ, exactly ``rows * resolution / ε``."""
-        return self.rows * self.resolution / self.cost.value
+        """Scale of κ, exactly ``(rows * resolution + spread) / ε``."""
+        return (self.rows * self.resolution + self.spread) / self.cost.value
 
     def coordinate(self, index: int) -> Coordinate:
         """Return the law of one coordinate's noise."""
-        unit = float(self.bounds[index] * self.rows / self.cost.value)
+        unit = float(self.bounds[index] * self.scale / self.resolution)
         return Coordinate(unit, len(self.bounds))
 
 

@@ -11,14 +11,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
-from typing import Self, TypeAlias, final
+from typing import Any, Self, TypeAlias, final
 
 from sfumato.account import Gaussian, Geometric, Loss, Selection
 from sfumato.amount import Amount
 from sfumato.audit.hostile import Row, Table, hostile_rows, hostile_tables
+from sfumato.audit.people import other_people
 from sfumato.declare.query import Query
 from sfumato.declare.schema import Schema
-from sfumato.declare.unit import Rows
+from sfumato.declare.unit import PrivacyUnit, Rows, Unit, rows_only
 from sfumato.engine import Exact
 from sfumato.engine.duckdb import DuckDBEngine
 from sfumato.engine.frames import load_records
@@ -31,6 +32,7 @@ from sfumato.plan import (
     Step,
     bound,
     make_plan,
+    reach,
     squared_sensitivity,
 )
 from sfumato.plan import (
@@ -191,6 +193,7 @@ def sensitivity(  # noqa: PLR0913  a question, a table, and how hard to look
             N_("an audit of sensitivities needs at least one table"),
             hint=N_("write tables=24"),
         )
+    rows_only(schema.unit)
     small = small_schema(query, schema, loss)
     plan = make_plan(query, small, loss)
     rows = hostile_rows(plan.table, query, pool, typed=typed)
@@ -248,14 +251,18 @@ def _worse(one: Change, other: Change) -> Change:
     )
 
 
-def neighbours(rows: Table, unit: Rows, pool: Iterable[Row]) -> Iterator[Table]:
+def neighbours(rows: Table, unit: PrivacyUnit, pool: Iterable[Any]) -> Iterator[Table]:
     """Yield every neighbour of a table.
 
     Under add/remove these are the table without each of its rows (the tables with one
     row more are the same pairs, seen from the other side). Under replace-one they are
-    the table with each of its rows replaced by each row of a pool.
+    the table with each of its rows replaced by each row of a pool. Of people all rows
+    leave together, and the pool is of people.
     """
     pool = list(pool)
+    if isinstance(unit, Unit):
+        yield from other_people(rows, unit, pool)
+        return
     for i, _ in enumerate(rows):
         before, after = list(rows[:i]), list(rows[i + 1 :])
         if unit.neighbours == "add_remove":
@@ -265,14 +272,14 @@ def neighbours(rows: Table, unit: Rows, pool: Iterable[Row]) -> Iterator[Table]:
 
 
 def compare(
-    plan: Plan, rows: Table, pool: Iterable[Row], exact: Exactly
+    plan: Plan, rows: Table, pool: Iterable[Any], exact: Exactly
 ) -> list[Change]:
     """Return the largest change of each part and of each step among all neighbours.
 
     Args:
         plan: The question as it would be asked.
         rows: One table.
-        pool: The rows that a replaced row is replaced by.
+        pool: The rows that a replaced row is replaced by; of people lists of rows.
         exact: The engine.
     """
     here = exact(plan, rows)
@@ -294,9 +301,13 @@ def _claim(plan: Plan, aggregate: Aggregate, rows: Table) -> Change:
     whole = claimed_change(aggregate, unit, groups=groups)
     square = squared_sensitivity(aggregate, unit, groups=groups)
     touched = 1 if unit.neighbours == "add_remove" else 2
+    each, cells = bound(aggregate), touched
+    if isinstance(unit, Unit):  # a little of a person can be in every cell
+        each = reach(aggregate, unit)
+        cells = next(p.cells for p in plan.parts if p.aggregate == aggregate)
     return Change(
-        aggregate, whole, 0, rows, (0, touched), (0, square),
-        (0, min(whole, touched * bound(aggregate))),
+        aggregate, whole, 0, rows, (0, cells), (0, square),
+        (0, min(whole, touched * each)),
     )  # fmt: skip
 
 
@@ -333,7 +344,7 @@ def share(step: Step, moved: Sequence[Sequence[int]], groups: int) -> Fraction:
         box_level(vector, mechanism.bounds, mechanism.resolution)
         for vector in zip(*moved, strict=True)
     )
-    return Fraction(levels, mechanism.rows * mechanism.resolution)
+    return levels / (mechanism.scale * mechanism.cost.value)
 
 
 @final
@@ -355,8 +366,9 @@ class World:
     def __init__(self, schema: Schema) -> None:
         """Open the engine on a table of the public size, or on an empty one."""
         self._schema = schema
-        size = schema.unit.size or 0
-        self._engine = DuckDBEngine(load_records([{}] * size, schema), schema)
+        size, unit = schema.unit.size or 0, schema.unit
+        rows = [{unit.column: i} if isinstance(unit, Unit) else {} for i in range(size)]
+        self._engine = DuckDBEngine(load_records(rows, schema), schema)
 
     def exact(self, plan: Plan, rows: Table) -> Secret[Exact]:
         """Return the integers of another table of the same schema."""

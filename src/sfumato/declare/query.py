@@ -23,6 +23,7 @@ from sfumato.declare.pair import (
     crosstab,
     ratio,
 )
+from sfumato.declare.people import People, people
 from sfumato.declare.rank import (
     Median,
     Quantile,
@@ -36,9 +37,9 @@ from sfumato.errors import DeclarationError
 from sfumato.words import N_
 
 __all__ = ["Correlation", "Count", "Covariance", "Crosstab", "Histogram", "Mean", "Median",
-           "Mode", "Proportion", "Quantile", "Query", "Ratio", "Statistic", "Std", "Sum",
+           "Mode", "People", "Proportion", "Quantile", "Query", "Ratio", "Statistic", "Std", "Sum",
            "Variance", "correlation", "count", "covariance", "crosstab", "histogram", "mean",
-           "median", "mode", "near_maximum", "near_minimum", "proportion", "quantile",
+           "median", "mode", "near_maximum", "near_minimum", "people", "proportion", "quantile",
            "ratio", "std", "sum", "variance"]  # fmt: skip
 
 
@@ -134,6 +135,7 @@ class Mode:
 
 Statistic: TypeAlias = (
     Count
+    | People
     | Sum
     | Mean
     | Proportion

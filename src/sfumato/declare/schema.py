@@ -7,15 +7,14 @@ declared type are *missing*; infinities and values beyond the bounds are clamped
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
 from typing import TypeAlias
 
-from sfumato.amount import exact
 from sfumato.declare.number import Integer, Number, Real
-from sfumato.declare.unit import Rows
+from sfumato.declare.token import token
+from sfumato.declare.unit import Identifier, Rows, Unit, check_unit
 from sfumato.errors import DeclarationError, nearest
 from sfumato.words import N_
 
@@ -28,6 +27,7 @@ __all__ = [
     "Number",
     "Real",
     "Schema",
+    "Stored",
     "token",
 ]
 
@@ -123,6 +123,9 @@ class Boolean:
 
 Column: TypeAlias = Real | Integer | Category | Boolean
 
+Stored: TypeAlias = Column | Identifier
+"""What a loader reads: a declared column, or the identifiers of the protected unit."""
+
 
 @dataclass(frozen=True, slots=True, init=False)
 class Schema:
@@ -132,10 +135,11 @@ class Schema:
         columns: Declared columns by their exact name in the source. Columns that are
             not declared cannot be asked about.
         unit: The protected unit and the neighbour relation; default one row, added or
-            removed.
+            removed. ``Unit("patient_id", …)`` for people with several rows.
 
     Raises:
-        DeclarationError: No column, or something that is not a column declaration.
+        DeclarationError: No column, something that is not a column declaration or not
+            a unit, or the unit's column declared as a column too.
 
     Examples:
         >>> schema = Schema({"Age": Integer(0, 120), "Outcome": Category([0, 1])})
@@ -148,9 +152,11 @@ class Schema:
     """
 
     columns: tuple[tuple[str, Column], ...]
-    unit: Rows
+    unit: Rows | Unit
 
-    def __init__(self, columns: Mapping[str, Column], unit: Rows | None = None) -> None:
+    def __init__(
+        self, columns: Mapping[str, Column], unit: Rows | Unit | None = None
+    ) -> None:
         """Check the declarations once."""
         if not isinstance(columns, Mapping):
             raise DeclarationError(
@@ -170,8 +176,17 @@ class Schema:
                 N_("the schema declares no column"),
                 hint=N_('declare at least one, such as {{"Age": Integer(0, 120)}}'),
             )
+        whose = Rows() if unit is None else unit
+        check_unit(whose, columns)
         object.__setattr__(self, "columns", tuple(columns.items()))
-        object.__setattr__(self, "unit", unit or Rows())
+        object.__setattr__(self, "unit", whose)
+
+    @property
+    def stored(self) -> tuple[tuple[str, Stored], ...]:
+        """What is read of each row: the declared columns, then the unit's."""
+        if isinstance(self.unit, Rows):
+            return self.columns
+        return (*self.columns, (self.unit.column, self.unit.identifier))
 
     @property
     def declared(self) -> Schema:
@@ -191,34 +206,18 @@ class Schema:
         for known, column in self.columns:
             if known == name:
                 return column
+        if isinstance(self.unit, Unit) and name == self.unit.column:
+            raise DeclarationError(
+                N_("column {name} says whose a row is; it cannot be used otherwise"),
+                hint=N_("to count the people, ask for people()"),
+                name=repr(name),
+            )
         raise DeclarationError(
             N_("unknown column {name}"),
             hint=N_("did you mean {near}? Only declared columns can be asked about"),
             name=repr(name),
             near=nearest(str(name), self),
         )
-
-
-_WHOLE = re.compile(r"(-?[0-9]+)\.0+")
-_BEYOND_KEYS = 10**400  # Python refuses to write out longer integers
-
-
-def token(value: object) -> str | None:
-    """Return the canonical text of a key or cell; none when it can be no key.
-
-    Examples:
-        >>> token(2.0), token("2.0"), token("007"), token(True), token(0.5)
-        ('2', '2', '007', 'true', None)
-    """
-    if isinstance(value, str):
-        whole = _WHOLE.fullmatch(value)
-        return whole[1] if whole else value
-    if isinstance(value, bool):
-        return str(value).lower()
-    number = exact(value)
-    if number is None or number.denominator != 1 or abs(number) >= _BEYOND_KEYS:
-        return None
-    return str(int(number))
 
 
 @lru_cache(maxsize=64)  # thousands of codes, and every key of a filter asks for them

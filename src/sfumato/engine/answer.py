@@ -9,7 +9,7 @@ from sfumato.declare.schema import Schema
 from sfumato.engine import Exact
 from sfumato.engine.dialect import Dialect
 from sfumato.engine.physical import Layout
-from sfumato.engine.render import Statement
+from sfumato.engine.statement import statement
 from sfumato.engine.table import log
 from sfumato.errors import EngineError, SourceError
 from sfumato.plan import Plan
@@ -69,8 +69,8 @@ def _try(
             raise ValueError(msg)  # noqa: TRY301
         if not plan.parts:
             return ()
-        statement = Statement(plan, layout, dialect)
-        return statement.read(fetch(statement.sql)).exact(plan)
+        asked = statement(plan, layout, dialect)
+        return asked.exact(fetch(asked.sql))
     except Exception:  # noqa: BLE001  whatever it was, one text
         log.debug("the statement failed", exc_info=True)
         return None

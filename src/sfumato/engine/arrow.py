@@ -41,15 +41,15 @@ def load_polars(frame: pl.DataFrame | pl.LazyFrame, schema: Schema) -> Table:
     columns: list[pl.Series] = []
     places: set[int] = set()
     days: set[int] = set()
-    for i, name in enumerate(schema):
+    for i, (_, column) in enumerate(schema.stored):
         series = table.to_series(i)
         if series.dtype.base_type().__name__ in _BY_CELL:
-            array = encode(series.to_list(), schema[name])
+            array = encode(series.to_list(), column)
             places |= {i} if array.dtype == PLACE else set()
             days |= {i} if array.dtype == DAY else set()
             series = pl.Series(f"c{i}", plain_array(array))
         columns.append(series)
-    stored = tuple(str(table.to_series(i).dtype) for i, _ in enumerate(schema))
+    stored = tuple(str(table.to_series(i).dtype) for i, _ in enumerate(positions))
     return _stream(pl.DataFrame(columns), stored, frozenset(places), frozenset(days))
 
 
@@ -63,16 +63,16 @@ def load_arrow(table: pa.Table | pa.RecordBatch, schema: Schema) -> Table:
 
     names = table.schema.names
     columns, places = [], set()
-    for i, (name, place) in enumerate(
-        zip(schema, declared_positions(schema, names), strict=True)
+    for i, ((name, declared), place) in enumerate(
+        zip(schema.stored, declared_positions(schema, names), strict=True)
     ):
         column = table.column(place)
         if pa.types.is_float16(column.type):
             column = column.cast(pa.float32())
         elif pa.types.is_decimal256(column.type):
-            if isinstance(schema[name], Date):
+            if isinstance(declared, Date):
                 raise unreadable(name, str(column.type))
-            array = encode(column.to_pylist(), schema[name])
+            array = encode(column.to_pylist(), declared)
             if array.dtype == PLACE:
                 places.add(i)
             column = pa.array(plain_array(array))

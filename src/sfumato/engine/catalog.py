@@ -17,6 +17,7 @@ from typing import final
 
 from sfumato.declare.calendar import Date
 from sfumato.declare.schema import Boolean, Category, Schema
+from sfumato.declare.unit import Identifier
 from sfumato.engine.physical import Floating, Layout, Physical, Text, Truth, Whole
 from sfumato.engine.table import declared_positions, unreadable
 
@@ -37,7 +38,7 @@ Stored = tuple[str, str, int]
 _WHOLE = {21: 16, 23: 32, 20: 64}  # int2, int4, int8: bits
 _FLOAT = (700, 701)
 _TEXT = (25, 1043, 1042)  # text, varchar, char(n); the padding of the last is no text
-_NUMERIC, _TRUTH = 1700, 16
+_NUMERIC, _TRUTH, _UUID = 1700, 16, 2950
 _DAYS = (1082, 1114, 1184)  # date, timestamp, timestamptz
 _ZONED = 1184
 _MARCH_0000 = 719_469  # days from 0000-03-01, counted as 1, to 1970-01-01
@@ -95,15 +96,19 @@ def _columns(columns: Sequence[Stored], schema: Schema) -> list[_Column]:
     places = declared_positions(schema, [name for name, _, _ in columns])
     return [
         _day(*columns[place])
-        if isinstance(schema[name], Date)
+        if isinstance(column, Date)
         else _column(
-            *columns[place], has_keys=isinstance(schema[name], Category | Boolean)
+            *columns[place],
+            has_keys=isinstance(column, Category | Boolean | Identifier),
+            is_name=isinstance(column, Identifier),
         )
-        for name, place in zip(schema, places, strict=True)
+        for (_, column), place in zip(schema.stored, places, strict=True)
     ]
 
 
-def _column(name: str, stored: str, oid: int, *, has_keys: bool) -> _Column:
+def _column(
+    name: str, stored: str, oid: int, *, has_keys: bool, is_name: bool
+) -> _Column:
     cell = f"source.{quoted(name)}"
     if oid in _WHOLE:
         half = 1 << _WHOLE[oid] - 1
@@ -119,6 +124,8 @@ def _column(name: str, stored: str, oid: int, *, has_keys: bool) -> _Column:
         )
     if oid == _NUMERIC:
         return _Column(Text(), _key_of_numeric(cell)) if has_keys else _Column(Floating(), _of_numeric(cell))  # fmt: skip
+    if oid == _UUID and is_name:
+        return _Column(Text(), f'CAST({cell} AS text) COLLATE "C"')
     raise unreadable(name, stored)
 
 

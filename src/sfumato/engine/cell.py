@@ -9,10 +9,12 @@ from __future__ import annotations
 import datetime as dt
 from decimal import Decimal
 from math import floor, inf, isnan
+from uuid import UUID
 
 from sfumato.declare.calendar import EPOCH, Date, day_of_text
 from sfumato.declare.numeral import numeral
 from sfumato.declare.schema import Boolean, Category, Number, token
+from sfumato.declare.unit import Identifier
 
 __all__ = [
     "Day",
@@ -21,6 +23,7 @@ __all__ = [
     "constant",
     "day",
     "grid_number",
+    "identity",
     "key_index",
     "number",
     "plain",
@@ -29,6 +32,7 @@ __all__ = [
 
 _NOT_A_TIME = -(1 << 63)
 _WEST = dt.timezone(dt.timedelta(hours=-2))
+_WHOLE = 2.0**53  # below it each whole number is a float of its own
 
 
 def plain(cell: object) -> object:
@@ -174,3 +178,25 @@ def key_index(cell: object, column: Category | Boolean) -> int | None:
         return 1 if text in column.true else 0 if text in column.false else None
     # Only a text can equal a token, so a missing token finds no place.
     return column.tokens.index(text) if text in column.tokens else None
+
+
+def identity(cell: object, column: Identifier) -> str | None:
+    """Return the canonical text of an identifier; none when it names nobody.
+
+    A float names somebody only if it is a whole number below 2^53 in size: beyond, one
+    float stands for several whole numbers, and nobody knows whose row it was.
+
+    Examples:
+        >>> ids = Identifier(missing=("-1",))
+        >>> [identity(x, ids) for x in (7, 7.0, "7.0", "07", 2**63, "张伟")]
+        ['7', '7', '7', '07', '9223372036854775808', '张伟']
+        >>> [identity(x, ids) for x in (None, float("nan"), "", -1, 0.5, 2.0**53)]
+        [None, None, None, None, None, None]
+    """
+    cell = plain(cell)
+    if isinstance(cell, UUID):
+        cell = str(cell)
+    if isinstance(cell, float) and abs(cell) >= _WHOLE:
+        return None
+    text = token(cell)
+    return None if not text or text in column.missing else text

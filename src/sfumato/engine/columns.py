@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from math import nan
-from typing import Any, TypeAlias, assert_never
+from typing import Any, TypeAlias, assert_never, final
 
 import numpy as np
 
 from sfumato.declare.calendar import Date
-from sfumato.declare.schema import Boolean, Category, Column, Integer, Real, token
-from sfumato.engine.cell import day, number, plain
+from sfumato.declare.schema import Boolean, Category, Integer, Real, Stored, token
+from sfumato.declare.unit import Identifier
+from sfumato.engine.cell import day, identity, number, plain
 from sfumato.engine.table import Table
 
 __all__ = [
@@ -36,10 +37,11 @@ DAY = np.dtype([("day", np.float64)])
 """The type of a column of day numbers; other numbers are no days."""
 
 
-def cell_reader(column: Column) -> Callable[[object], float]:
+def cell_reader(column: Stored) -> Callable[[object], float]:
     """Return the total function from a cell to a number (NaN) or a place (-1).
 
-    Missing codes stay numbers here; each scan tells them apart.
+    Missing codes stay numbers here; each scan tells them apart. Identifiers get places
+    in the order in which this reader meets them, so a column has one reader.
 
     Examples:
         >>> list(map(cell_reader(Category(["F", "M"])), ["M", "F", "f", None]))
@@ -55,9 +57,23 @@ def cell_reader(column: Column) -> Callable[[object], float]:
             places = {**dict.fromkeys(true, 1), **dict.fromkeys(false, 0)}
         case Category():
             places = {text: i for i, text in enumerate(column.tokens)}
+        case Identifier():
+            return _Numbering(column)
         case _:
             assert_never(column)
     return lambda cell: places.get(token(plain(cell)), -1)  # none is no key
+
+
+@final
+class _Numbering:
+    """Gives each identifier a place of its own; -1 is nobody."""
+
+    def __init__(self, column: Identifier) -> None:
+        self._column, self._places = column, dict[str, int]()
+
+    def __call__(self, cell: object) -> float:
+        text = identity(cell, self._column)
+        return -1 if text is None else self._places.setdefault(text, len(self._places))
 
 
 def _read_number(cell: object) -> float:
@@ -70,20 +86,20 @@ def _read_day(cell: object) -> float:
     return nan if value is None else value
 
 
-def encode(cells: Iterable[object], column: Column) -> Array:
+def encode(cells: Iterable[object], column: Stored) -> Array:
     """Return doubles with NaN for missing, or places with -1 for missing."""
     return pack(map(cell_reader(column), cells), column)
 
 
-def pack(values: Iterable[float], column: Column) -> Array:
+def pack(values: Iterable[float], column: Stored) -> Array:
     """Return the array of what `cell_reader` returned for each cell."""
-    if isinstance(column, Category | Boolean):
+    if isinstance(column, Category | Boolean | Identifier):
         return np.fromiter(values, dtype=np.int32).view(PLACE)
     numbers = np.fromiter(values, dtype=np.float64)
     return numbers.view(DAY) if isinstance(column, Date) else numbers
 
 
-def look_up(codes: Array, values: Iterable[object], column: Column) -> Array:
+def look_up(codes: Array, values: Iterable[object], column: Stored) -> Array:
     """Return `encode` of a dictionary-encoded column, whose code -1 means missing."""
     table = encode([*values, None], column)  # the last entry is what -1 points at
     return table[codes]

@@ -10,7 +10,9 @@ import re
 from typing import Literal, TypeAlias, assert_never
 
 from sfumato.declare.calendar import Date
-from sfumato.declare.schema import Boolean, Category, Column, Integer, Real, Schema
+from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema, Stored
+from sfumato.declare.unit import Identifier
+from sfumato.engine import statement as statements
 from sfumato.engine.dialect import (
     BIGQUERY,
     DUCKDB,
@@ -20,7 +22,6 @@ from sfumato.engine.dialect import (
     Dialect,
 )
 from sfumato.engine.physical import Floating, Layout, Physical, Text, Truth
-from sfumato.engine.render import Statement
 from sfumato.errors import DeclarationError
 from sfumato.plan import Plan
 from sfumato.words import N_
@@ -45,8 +46,8 @@ _NAME = re.compile(r"[^\W\d][\w $-]*")
 def compiled(plan: Plan, target: Literal["bigquery", "snowflake"], table: str) -> str:
     """Return the statement that would compute the plan's exact integers. NOT PRIVATE.
 
-    Its columns must be stored as declared: numbers as numbers, categories as text,
-    truth values as such.
+    Its columns must be stored as declared: numbers as numbers, categories and
+    identifiers as text, truth values as such.
 
     Args:
         plan: What to measure.
@@ -71,7 +72,7 @@ def compiled(plan: Plan, target: Literal["bigquery", "snowflake"], table: str) -
     dialect, mark = _DIALECTS[target], "`" if target == "bigquery" else '"'
     outputs = ", ".join(
         f"{_read(column, _quoted(name, mark), dialect)} AS c{i}"
-        for i, (name, column) in enumerate(plan.table.columns)
+        for i, (name, column) in enumerate(plan.table.stored)
     )
     source = ".".join(_quoted(part, mark) for part in table.split("."))
     return f"{NOT_RUN}\nWITH data AS (SELECT {outputs} FROM {source}) {statement(plan, target)}"  # noqa: S608  names are checked
@@ -79,19 +80,20 @@ def compiled(plan: Plan, target: Literal["bigquery", "snowflake"], table: str) -
 
 def statement(plan: Plan, target: Target) -> str:
     """Return the plan's SELECT over the relation ``data``, read as `declared_layout`."""
-    return Statement(plan, declared_layout(plan.table), _DIALECTS[target]).sql
+    layout = declared_layout(plan.table)
+    return statements.statement(plan, layout, _DIALECTS[target]).sql
 
 
 def declared_layout(schema: Schema) -> Layout:
     """Return the storage that fits each declaration best: doubles, text, truth values."""
-    return tuple(_physical(column) for _, column in schema.columns)
+    return tuple(_physical(column) for _, column in schema.stored)
 
 
-def _physical(column: Column) -> Physical:
+def _physical(column: Stored) -> Physical:
     match column:
         case Real() | Integer():
             return Floating()
-        case Category():
+        case Category() | Identifier():
             return Text()
         case Boolean():
             return Truth()
@@ -99,7 +101,7 @@ def _physical(column: Column) -> Physical:
             assert_never(column)
 
 
-def _read(column: Column, cell: str, dialect: Dialect) -> str:
+def _read(column: Stored, cell: str, dialect: Dialect) -> str:
     if isinstance(column, Date):
         days = f"DATEDIFF('day', CAST('1970-01-01' AS DATE), {cell})"
         if dialect is BIGQUERY:

@@ -22,7 +22,7 @@ import numpy as np
 
 from sfumato.declare.calendar import Date
 from sfumato.declare.dataset import CSV
-from sfumato.declare.schema import Column, Integer, Real, Schema
+from sfumato.declare.schema import Integer, Real, Schema, Stored
 from sfumato.engine.columns import Array, cell_reader, of_arrays, pack
 from sfumato.engine.table import Table, declared_positions
 from sfumato.errors import SourceError
@@ -139,7 +139,7 @@ class _Quoted:
 def _read(
     rows: Iterator[list[str]], positions: tuple[int, ...], source: CSV, schema: Schema
 ) -> list[Array]:
-    columns = [schema[name] for name in schema]
+    columns = [column for _, column in schema.stored]
     readers = [_reader(source, column) for column in columns]
     parts: list[list[Array]] = [[pack((), column)] for column in columns]
     while batch := list(islice(rows, _BATCH)):
@@ -151,7 +151,7 @@ def _read(
     return [np.concatenate(part) for part in parts]
 
 
-def _reader(source: CSV, column: Column) -> Callable[[str], float]:
+def _reader(source: CSV, column: Stored) -> Callable[[str], float]:
     """Return the cell reader for text as this file writes it; empty text is missing."""
     read = cell_reader(column)
     plain = source.decimal == "." and source.thousands is None
@@ -187,14 +187,15 @@ def _positions(source: CSV, schema: Schema, header: list[str]) -> tuple[int, ...
             hint=N_("write the names of the columns into the first line"),
             path=repr(str(source.path)),
         )
-    if set(schema) <= set(header):
+    wanted = {name for name, _ in schema.stored}
+    if wanted <= set(header):
         return declared_positions(schema, header)
     with Path(source.path).open("rb") as file:
         head = file.read(1 << 16)
     for encoding, separator in product(_ENCODINGS, _SEPARATORS):
         first = head.decode(encoding, errors="replace").lstrip("\ufeff").splitlines()
         names = next(split_lines(first[:1], separator), [])
-        if set(schema) <= set(names):
+        if wanted <= set(names):
             hint = N_(
                 "its header has all declared columns when it is opened as "
                 "CSV(..., encoding={encoding}, separator={separator})"

@@ -21,6 +21,8 @@ class Dialect:
 
     A template may be used only if it is total: no cell makes it raise or overflow.
     `shifted` divides an integer of at least 0 by a power of two, and floors.
+    `divided` and `rest` are of integers of at least 0 by such above 0. `sum_int64` is the
+    sum of one person's integers, of which it is known beforehand that it fits.
     `to_int64` is applied to clamped doubles only, whose range is known beforehand.
     `quotient` is of a clamped double and a step; ``{tiny}`` is a number below which
     ``{x} / {step}`` may underflow and is zero for the grid. `nul` is the character
@@ -52,6 +54,11 @@ class Dialect:
     wide_sum_text: str
     count_text: str
     grouping: str
+    divided: str
+    rest: str
+    sum_int64: str
+    null_int64: str
+    cte: str
     grouping_takes_many: bool = True
     hexed: str | None = None
     fence: str = ""
@@ -116,6 +123,11 @@ DUCKDB = Dialect(
     wide_sum_text="CAST(COALESCE(SUM({x}), 0) AS VARCHAR)",
     count_text="CAST(COUNT({x}) AS VARCHAR)",
     grouping="GROUPING({x})",
+    divided="({x} // {y})",
+    rest="({x} % {y})",
+    sum_int64="CAST(COALESCE(SUM({x}), 0) AS BIGINT)",
+    null_int64="CAST(NULL AS BIGINT)",
+    cte="{name} AS MATERIALIZED",
 )
 
 POSTGRES = Dialect(
@@ -141,6 +153,11 @@ POSTGRES = Dialect(
     wide_sum_text="CAST(COALESCE(SUM({x}), 0) AS text)",
     count_text="CAST(COUNT({x}) AS text)",
     grouping="GROUPING({x})",
+    divided="({x} / {y})",
+    rest="({x} % {y})",
+    sum_int64="CAST(COALESCE(SUM({x}), 0) AS bigint)",
+    null_int64="CAST(NULL AS bigint)",
+    cte="{name} AS MATERIALIZED",
     fence=" OFFSET 0",
 )
 
@@ -175,6 +192,11 @@ SPARK = Dialect(
     f" + CAST(SUM({{x}} & {_LOW}) AS DECIMAL(14, 0)), 0) AS STRING)",
     count_text="CAST(COUNT({x}) AS STRING)",
     grouping="CAST(GROUPING({x}) AS BIGINT)",
+    divided="({x} DIV {y})",
+    rest="({x} % {y})",
+    sum_int64="CAST(COALESCE(SUM({x}), 0) AS BIGINT)",
+    null_int64="CAST(NULL AS BIGINT)",
+    cte="{name} AS",
     grouping_takes_many=False,
     hexed="CAST(X'{x}' AS STRING)",
 )
@@ -200,6 +222,11 @@ BIGQUERY = Dialect(
     wide_sum_text="CAST(COALESCE(SUM(CAST({x} AS BIGNUMERIC)), 0) AS STRING)",
     count_text="CAST(COUNT({x}) AS STRING)",
     grouping="GROUPING({x})",
+    divided="DIV({x}, {y})",
+    rest="MOD({x}, {y})",
+    sum_int64="COALESCE(SUM({x}), 0)",
+    null_int64="CAST(NULL AS INT64)",
+    cte="{name} AS",
     grouping_takes_many=False,
     hexed="SAFE_CONVERT_BYTES_TO_STRING(FROM_HEX('{x}'))",
 )
@@ -225,5 +252,10 @@ SNOWFLAKE = Dialect(
     wide_sum_text="CAST(COALESCE(SUM({x}), 0) AS VARCHAR)",
     count_text="CAST(COUNT({x}) AS VARCHAR)",
     grouping="GROUPING({x})",
+    divided="CAST(({x} - MOD({x}, {y})) / {y} AS NUMBER(38, 0))",
+    rest="MOD({x}, {y})",
+    sum_int64="COALESCE(SUM({x}), 0)",
+    null_int64="CAST(NULL AS NUMBER(38, 0))",
+    cte="{name} AS",
     hexed="HEX_DECODE_STRING('{x}')",
 )

@@ -7,10 +7,12 @@ from threading import Lock
 from typing import TYPE_CHECKING, Self, final
 
 from sfumato.declare.schema import Schema
+from sfumato.declare.unit import Unit
 from sfumato.engine import Exact
 from sfumato.engine.answer import answer, prepare
 from sfumato.engine.dialect import DUCKDB, Dialect
 from sfumato.engine.physical import Layout
+from sfumato.engine.size import people_sql
 from sfumato.engine.storage import settle
 from sfumato.engine.table import Table, wrong_size
 from sfumato.plan import Plan
@@ -84,7 +86,8 @@ class DuckDBEngine:
             self._connection.close()
             raise
         self._layout = settled.layout
-        if schema.unit.size not in (None, settled.rows):
+        size, is_person = schema.unit.size, isinstance(schema.unit, Unit)
+        if size not in (None, self._people() if size and is_person else settled.rows):
             raise wrong_size(schema)
 
     @property
@@ -128,6 +131,11 @@ class DuckDBEngine:
     def exchange(self, table: Table) -> None:
         """Put another table of the same layout in the place of this one, for audits."""
         table.attach(self._connection)
+
+    def _people(self) -> int:
+        """Count the people: done only where their number is public."""
+        (cell,) = self.unprotected(people_sql(self._schema, self._layout, DUCKDB))[0]
+        return int(str(cell))
 
     def close(self) -> None:
         """Free the table, and remove what was spilled."""

@@ -18,6 +18,7 @@ from typing import final
 
 from sfumato.declare.calendar import Date
 from sfumato.declare.schema import Boolean, Category, Schema
+from sfumato.declare.unit import Identifier
 from sfumato.engine.physical import (
     Floating,
     Layout,
@@ -83,13 +84,13 @@ def _columns(fields: Sequence[Field], schema: Schema) -> list[_Column]:
     places = declared_positions(schema, [field.name for field in fields])
     return [
         _day(fields[place], f"source.p{place}")
-        if isinstance(schema[name], Date)
+        if isinstance(column, Date)
         else _column(
             fields[place],
             f"source.p{place}",
-            has_keys=isinstance(schema[name], Category | Boolean),
+            has_keys=isinstance(column, Category | Boolean | Identifier),
         )
-        for name, place in zip(schema, places, strict=True)
+        for (_, column), place in zip(schema.stored, places, strict=True)
     ]
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sfumato.declare.calendar import Date
-from sfumato.declare.schema import Column, Schema
+from sfumato.declare.schema import Schema, Stored
 from sfumato.engine.columns import DAY, Array, encode, look_up, of_arrays
 from sfumato.engine.table import Table, declared_positions, unreadable
 
@@ -39,19 +39,22 @@ def load_pandas(frame: pd.DataFrame, schema: Schema) -> Table:
     positions = declared_positions(schema, [str(name) for name in frame.columns])
     series = [frame.iloc[:, place] for place in positions]
     arrays = [
-        _array(one, name, schema[name])
-        for one, name in zip(series, schema, strict=True)
+        _array(one, name, column)
+        for one, (name, column) in zip(series, schema.stored, strict=True)
     ]
     return of_arrays(arrays, [str(one.dtype) for one in series])
 
 
 def load_records(rows: Sequence[Mapping[str, object]], schema: Schema) -> Table:
     """Take the declared columns of a list of mappings; an absent cell is missing."""
-    arrays = [encode((row.get(name) for row in rows), schema[name]) for name in schema]
+    arrays = [
+        encode((row.get(name) for row in rows), column)
+        for name, column in schema.stored
+    ]
     return of_arrays(arrays, ["object"] * len(arrays))
 
 
-def _array(series: pd.Series[Any], name: str, column: Column) -> Array:
+def _array(series: pd.Series[Any], name: str, column: Stored) -> Array:
     import pandas as pd
 
     dtype = series.dtype

@@ -10,7 +10,8 @@ from contextlib import suppress
 from dataclasses import dataclass
 from typing import final
 
-from sfumato.declare.schema import Integer, Real, Schema
+from sfumato.declare.schema import Integer, Real, Schema, Stored
+from sfumato.declare.unit import Identifier
 from sfumato.engine.duckdb import DuckDBEngine
 from sfumato.engine.postgres import PostgresEngine
 from sfumato.engine.spark import SparkEngine
@@ -63,7 +64,11 @@ def owner_inspection(
         EngineError: The engine failed; its words may quote a cell, so they are not shown.
     """
     terms = Terms(schema, engine.layout, engine.dialect)
-    tests = ", ".join(f"COUNT(CASE WHEN {t} THEN 1 END)" for n in schema for t in _tests(n, terms))  # fmt: skip
+    tests = ", ".join(
+        f"COUNT(CASE WHEN {test} THEN 1 END)"
+        for name, column in schema.stored
+        for test in _tests(name, column, terms)
+    )
     row = None
     with suppress(Exception):  # the error below has no context to show
         row = engine.unprotected(f"SELECT COUNT(*), {tests} FROM data")[0]  # noqa: S608  constants only
@@ -72,17 +77,23 @@ def owner_inspection(
     rows, *counts = (int(str(cell)) for cell in row)
     return tuple(
         OwnerColumn(
-            name, type(schema[name]).__name__, stored, rows, rows - values, below, above
+            name, type(column).__name__, stored, rows, rows - values, below, above
         )
-        for name, stored, values, below, above in zip(
-            schema, engine.stored, counts[::3], counts[1::3], counts[2::3], strict=True
+        for (name, column), stored, values, below, above in zip(
+            schema.stored,
+            engine.stored,
+            counts[::3],
+            counts[1::3],
+            counts[2::3],
+            strict=True,
         )
     )
 
 
-def _tests(name: str, terms: Terms) -> tuple[str, str, str]:
+def _tests(name: str, column: Stored, terms: Terms) -> tuple[str, str, str]:
     """Return the tests that a cell has a value, one too small, and one too large."""
-    column = terms.schema[name]
+    if isinstance(column, Identifier):
+        return f"({terms.identity()}) IS NOT NULL", "FALSE", "FALSE"
     if not isinstance(column, Real | Integer):
         return terms.has_key(name), "FALSE", "FALSE"
     x, bound = terms.number(name), terms.dialect.constant

@@ -48,13 +48,16 @@ class Truth:
 @final
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Unicode text; only key columns are left in it, numbers are read when loading."""
+    """Unicode text; only keys and identifiers are left in it, numbers are read first."""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Places among the declared keys from 0, written by a loader; -1 is missing."""
+    """Places among the declared keys from 0, written by a loader; -1 is missing.
+
+    Of identifiers: places among all that there are, in no order that means anything.
+    """
 
 
 @final
@@ -66,5 +69,5 @@ class Nothing:
 Physical: TypeAlias = Floating | Whole | Scaled | Truth | Text | Places | Nothing
 
 Layout: TypeAlias = "tuple[Physical, ...]"
-"""One entry per declared column, in the order of the schema. The i-th column is called
+"""One entry per column of ``schema.stored``, in that order. The i-th column is called
 ``ci`` in the loaded table ``data``: no name that a user wrote ever reaches SQL."""

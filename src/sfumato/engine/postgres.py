@@ -14,11 +14,13 @@ from typing import TYPE_CHECKING, Any, Self, final
 
 from sfumato.declare.dataset import Postgres
 from sfumato.declare.schema import Schema
+from sfumato.declare.unit import Unit
 from sfumato.engine import Exact
 from sfumato.engine.answer import answer, prepare
 from sfumato.engine.catalog import CATALOG, Stored, relation, settle
 from sfumato.engine.dialect import POSTGRES, Dialect
 from sfumato.engine.physical import Layout
+from sfumato.engine.size import people_sql
 from sfumato.engine.table import wrong_size
 from sfumato.errors import MissingExtraError, SfumatoError, SourceError
 from sfumato.plan import Plan
@@ -150,12 +152,14 @@ class PostgresEngine:
         return [(str(n), str(t), int(o)) for n, t, o in db.execute(CATALOG, names)]
 
     def _rows(self, db: psycopg.Connection[Any]) -> int | None:
-        """Count the rows where their number is declared public."""
+        """Count the units where their number is declared public."""
         if self._schema.unit.size is None:
             return None
-        row = db.execute(
-            f"{self._data()} SELECT COUNT(*) FROM data".encode()
-        ).fetchone()
+        counted = "SELECT COUNT(*) FROM data"
+        if isinstance(self._schema.unit, Unit):
+            layout, _ = settle(self._columns, self._schema)
+            counted = people_sql(self._schema, layout, POSTGRES)
+        row = db.execute(f"{self._data()} {counted}".encode()).fetchone()
         return int(row[0]) if row else -1
 
     def _transaction(self) -> _Transaction:

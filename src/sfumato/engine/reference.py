@@ -5,13 +5,15 @@ Every other engine must return the integers that this one returns.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from itertools import pairwise, product
 from typing import assert_never, final
 
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
+from sfumato.declare.unit import Unit
 from sfumato.engine import Exact
-from sfumato.engine.cell import clamped, grid_number, key_index
+from sfumato.engine.cell import clamped, grid_number, identity, key_index
 from sfumato.engine.evaluate import Cell, Row, cell, truth, widened_row
 from sfumato.plan import (
     Aggregate,
@@ -22,12 +24,15 @@ from sfumato.plan import (
     CentredSquare,
     CentredSum,
     Choice,
+    CountPeople,
     CountRows,
     CountValues,
     Crossed,
     Level,
+    Part,
     Plan,
     SumValues,
+    term,
 )
 from sfumato.secret import Secret
 
@@ -73,6 +78,8 @@ class ReferenceEngine:
         for row in kept:
             place = tuple(cell(row, schema, name) for name in query.keys)
             groups.get(place, groups.get(None, [])).append(row)
+        if isinstance(schema.unit, Unit):
+            return Secret(_of_people(plan, schema.unit, list(groups.values())))
         return Secret(
             tuple(
                 tuple(
@@ -83,6 +90,70 @@ class ReferenceEngine:
                 for part in plan.parts
             )
         )
+
+
+def _of_people(plan: Plan, unit: Unit, groups: list[list[Row]]) -> Exact:
+    """Return the sums over people of what each adds to each group, weighed down.
+
+    It is ``s * min(m, R)/m * min(k, G)/k`` of the sum s of her m rows' terms, where she
+    has rows in k groups; both quotients are cut towards zero.
+    """
+    theirs: list[dict[str, list[Row]]] = [{} for _ in groups]
+    for held, rows in zip(theirs, groups, strict=True):
+        for row in rows:
+            person = identity(row.get(unit.column), unit.identifier)
+            if person is not None:
+                held.setdefault(person, []).append(row)
+    met = Counter(person for held in theirs for person in held)
+    found = []
+    for part in plan.parts:
+        cells = part.cells // len(groups)
+        integers = []
+        for held in theirs:
+            added = [0] * cells
+            for person, rows in held.items():
+                weight = (min(met[person], unit.max_groups), met[person])
+                for i, size in enumerate(_of_person(plan, part, rows, unit.max_rows)):
+                    added[i] += _times(size, *weight)
+            integers += added
+        found.append(tuple(integers))
+    return tuple(found)
+
+
+def _of_person(plan: Plan, part: Part, rows: list[Row], most: int) -> list[int]:
+    """Return what one person's rows of one group add to its cells."""
+    aggregate, schema = part.aggregate, plan.schema
+    if isinstance(aggregate, Level) and (leaves := plan.finest(aggregate)) != part:
+        found = [0] * aggregate.count  # the leaves are weighed, and then added up
+        for leaf, size in enumerate(_of_person(plan, leaves, rows, most)):
+            found[leaf >> aggregate.bits - leaves.aggregate.bits] += size  # type: ignore[union-attr]
+        return found
+    if term(aggregate).once:
+        return [1 << part.bits]
+    terms = [list(_integers(aggregate, [row], schema)) for row in rows]
+    if term(aggregate).apart:
+        having = [t for t in terms if any(t)]
+    else:
+        needs = term(aggregate).needs
+        having = [
+            t
+            for t, row in zip(terms, rows, strict=True)
+            if all(cell(row, schema, name) is not None for name in needs)
+        ]
+    sums = [sum(_cut(t, part.bits) for t in one) for one in zip(*having, strict=True)]
+    return [_times(s, min(len(having), most), len(having)) for s in sums] or [0] * len(
+        terms[0]
+    )
+
+
+def _cut(size: int, bits: int) -> int:
+    """Return a term in units of ``2^-bits``, cut towards zero where they are coarser."""
+    return size << bits if bits >= 0 else _times(size, 1, 1 << -bits)
+
+
+def _times(size: int, above: int, below: int) -> int:
+    """Return ``size * above / below``, cut towards zero."""
+    return abs(size) * above // below * (1 if size >= 0 else -1)
 
 
 def _key(schema: Schema, name: str, key: object) -> int | None:
@@ -106,7 +177,7 @@ def _integers(  # noqa: PLR0911  one for each aggregate
     for other in getattr(aggregate, "among", ()):
         rows = [row for row in rows if cell(row, schema, other) is not None]
     match aggregate:
-        case CountRows():
+        case CountRows() | CountPeople():  # here each row is a person of its own
             return [len(rows)]
         case CountValues(name):
             return [sum(cell(row, schema, name) is not None for row in rows)]

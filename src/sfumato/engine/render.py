@@ -15,6 +15,7 @@ from collections.abc import Sequence
 from itertools import chain
 from typing import final
 
+from sfumato.engine import Exact
 from sfumato.engine.dialect import Dialect
 from sfumato.engine.groups import Groups
 from sfumato.engine.physical import Layout
@@ -43,6 +44,10 @@ class Statement:
         self._sums, self._products = self._scan.sums, self._scan.products
         self._squares, self._counted = self._scan.squares, self._scan.counted
         self.sql = self._render()
+
+    def exact(self, rows: list[tuple[object, ...]]) -> Exact:
+        """Return the plan's integers."""
+        return self.read(rows).exact(self._plan)
 
     def read(self, rows: list[tuple[object, ...]]) -> Totals:
         """Add the statement's rows up per group cell, in exact integers."""

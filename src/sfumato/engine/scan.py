@@ -6,6 +6,9 @@ Two layers, the same whatever is then added up::
     FROM (SELECT key AS k0, clamped number AS x0, clamped number AS h0
           FROM data WHERE filter AND declared keys) AS cells
 
+Where people have several rows, ``u`` says whose a row is; rows of nobody are left out.
+Filter and declared keys come first, so that a person's groups are those that count.
+
 The one cast cannot overflow: its argument comes from a number between the bounds.
 Division by a positive constant, adding a constant and `floor` never decrease in IEEE
 arithmetic, and at the bounds they give `first` and `last`; so each grid number lies
@@ -21,7 +24,9 @@ from dataclasses import dataclass
 from typing import TypeAlias, TypeGuard, final
 
 from sfumato.declare.schema import Boolean, Integer, Real
+from sfumato.declare.unit import Unit
 from sfumato.engine.dialect import Dialect
+from sfumato.engine.listed import ListedKeys
 from sfumato.engine.physical import Layout
 from sfumato.engine.source import Source
 from sfumato.plan import (
@@ -124,13 +129,25 @@ class Scan:
         others = among if free else tuple(sorted({*among, other.column}))
         return Grid((scale.column, others), scale.first, scale.last)
 
+    def column_of(self, slot: Slot) -> str:
+        """Return the column that is null exactly where a cell of the slot is missing."""
+        if slot in self.counted:
+            return f"v{self.counted.index(slot)}"
+        return next(f"q{i}" for i, one in enumerate(self.sums) if one.slot == slot)
+
     def relation(self) -> str:
         """Return the SELECT: doubles turned into grid numbers and places of bins."""
-        outputs = list(self.keys)
+        outputs, where = self._owner() + self.keys, ""
+        listed = ListedKeys(self._plan, self.terms)
+        if self._owner() and self._plan.query.other is not None:
+            kept = f"CASE WHEN {listed.test()} THEN {{k}} END AS {{k}}"
+            outputs = [*self._owner(), *(kept.format(k=k) for k in self.keys)]
+        elif self._owner() and listed.is_partial:
+            where = f" WHERE {listed.test()}"
         outputs += [self._bin(i) + f" AS b{i}" for i, _ in enumerate(self.axes)]
         outputs += [self._grid(s) + f" AS q{i}" for i, s in enumerate(self.sums)]
         outputs += [f"v{i}" for i, _ in enumerate(self.counted)]
-        return f"SELECT {', '.join(outputs) or '1 AS one'} FROM ({self._cells()}) AS cells"  # fmt: skip
+        return f"SELECT {', '.join(outputs) or '1 AS one'} FROM ({self._cells()}) AS cells{where}"  # fmt: skip
 
     def product(self, one: CentredProduct) -> str:
         """Return the moved and cut product of two distances from the middle.
@@ -162,7 +179,8 @@ class Scan:
     def _cells(self) -> str:
         """Return the layer that reads the table: filters, raw keys, numbers."""
         terms, plan = self.terms, self._plan
-        outputs = [f"{self._key(n)} AS k{i}" for i, n in enumerate(plan.query.keys)]
+        outputs = [f"{terms.identity()} AS u" for _ in self._owner()]
+        outputs += [f"{self._key(n)} AS k{i}" for i, n in enumerate(plan.query.keys)]
         outputs += [self._bin_cell(b) + f" AS h{i}" for i, b in enumerate(self.axes)]
         outputs += [self._clamped(n) + f" AS x{i}" for i, n in enumerate(self._numbers)]
         outputs += [self._value(s) + f" AS v{i}" for i, s in enumerate(self.counted)]
@@ -170,6 +188,7 @@ class Scan:
         tests = tests if plan.query.other is None else []
         if self._source.condition is not None:
             tests.insert(0, f"({self._source.condition})")
+        tests += [f"({terms.identity()}) IS NOT NULL" for _ in self._owner()]
         where = f" WHERE {' AND '.join(tests)}" if tests else ""
         return (
             f"SELECT {', '.join(outputs) or '1 AS one'} FROM {self._source.sql}{where}"
@@ -182,6 +201,10 @@ class Scan:
             return key
         # Without this, each undeclared cell would open a group of its own.
         return f"CASE WHEN {self.terms.has_key(name)} THEN {key} END"
+
+    def _owner(self) -> list[str]:
+        """Return the column that says whose a row is; none where it is its own."""
+        return ["u"] if isinstance(self._plan.schema.unit, Unit) else []
 
     def _clamped(self, column: str) -> str:
         """Return the clamped cell as a double; a Boolean is 0 or 1."""

@@ -15,11 +15,13 @@ from typing import Any, Self, final
 
 from sfumato.declare.dataset import Spark
 from sfumato.declare.schema import Schema
+from sfumato.declare.unit import Unit
 from sfumato.engine import Exact
 from sfumato.engine.answer import answer
 from sfumato.engine.dialect import SPARK, Dialect
 from sfumato.engine.fields import Field, relation, settle
 from sfumato.engine.physical import Layout
+from sfumato.engine.size import people_sql
 from sfumato.engine.table import log, wrong_size
 from sfumato.errors import MissingExtraError, SourceError
 from sfumato.plan import Plan
@@ -111,10 +113,13 @@ class SparkEngine:
         """Do nothing."""
 
     def _rows(self) -> int | None:
-        """Count the rows where their number is declared public."""
+        """Count the units where their number is declared public."""
         if self._schema.unit.size is None:
             return None
-        return int(str(self._collect("SELECT CAST(COUNT(*) AS STRING) FROM data")[0][0]))  # fmt: skip
+        counted = "SELECT CAST(COUNT(*) AS STRING) FROM data"
+        if isinstance(self._schema.unit, Unit):
+            counted = people_sql(self._schema, self.layout, SPARK)
+        return int(str(self._collect(counted)[0][0]))
 
     def _collect(self, sql: str) -> list[tuple[object, ...]]:
         view = f"sfumato_{os.getpid()}_{next(_NUMBERS)}"

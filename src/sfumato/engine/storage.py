@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from sfumato.declare.calendar import Date
-from sfumato.declare.schema import Boolean, Category, Column, Schema
+from sfumato.declare.schema import Boolean, Category, Schema, Stored
+from sfumato.declare.unit import Identifier
 from sfumato.engine.columns import cell_reader
 from sfumato.engine.physical import (
     Floating,
@@ -87,8 +88,8 @@ def settle(
             for row in connection.execute("DESCRIBE SELECT * FROM source").fetchall()
         ]
         layout = [
-            _stored(table, i, types[i], name, schema[name])
-            for i, name in enumerate(schema)
+            _stored(table, i, types[i], name, column)
+            for i, (name, column) in enumerate(schema.stored)
         ]
         unread = [i for i, physical in enumerate(layout) if physical is None]
         is_copied = bool(unread or (table.files and _is_small(connection, schema)))
@@ -100,8 +101,8 @@ def settle(
             view = f"CREATE TEMP {kind} data AS SELECT {outputs} FROM source"  # noqa: S608  our words
             connection.execute(view)
         settled = tuple(
-            p or (Places() if _has_keys(schema[name]) else Floating())
-            for p, name in zip(layout, schema, strict=True)
+            p or (Places() if _has_keys(column) else Floating())
+            for p, (_, column) in zip(layout, schema.stored, strict=True)
         )
         rows = _touch(connection, len(settled))
         return Settled(settled, rows, () if is_copied else table.files)
@@ -116,14 +117,14 @@ def settle(
 
 
 def _stored(
-    table: Table, place: int, sql_type: str, name: str, column: Column
+    table: Table, place: int, sql_type: str, name: str, column: Stored
 ) -> Physical | None:
     if place in table.places:
         return Places()
     return Floating() if place in table.days else _physical(sql_type, name, column)
 
 
-def _physical(sql_type: str, name: str, column: Column) -> Physical | None:
+def _physical(sql_type: str, name: str, column: Stored) -> Physical | None:
     """Return the storage class of a DuckDB type; none when cells must be read first."""
     keys = _has_keys(column)
     if isinstance(column, Date):
@@ -137,6 +138,8 @@ def _physical(sql_type: str, name: str, column: Column) -> Physical | None:
         return Scaled()
     if sql_type == "VARCHAR" and keys:
         return Text()
+    if sql_type == "UUID" and isinstance(column, Identifier):
+        return None
     if sql_type not in ("VARCHAR", "HUGEINT", "UHUGEINT") and not decimal:
         raise unreadable(name, sql_type)
     return None
@@ -149,17 +152,18 @@ def _read(
     types: list[str],
 ) -> None:
     """Copy the table with the unread columns read: each distinct cell once."""
-    names = list(schema)
+    columns = [column for _, column in schema.stored]
     outputs, joins = [_as_days(i, kind, "s.") for i, kind in enumerate(types)], ""
     for i in unread:
-        column = schema[names[i]]
+        column = columns[i]
         connection.execute(
             f"CREATE TEMP TABLE d{i} AS SELECT c{i} AS cell, "  # noqa: S608
             f"row_number() OVER () - 1 AS place FROM (SELECT DISTINCT c{i} FROM source)"
         )
         cells = connection.execute(f"SELECT cell FROM d{i} ORDER BY place").fetchall()  # noqa: S608
+        read = cell_reader(column)
         kind = np.int32 if _has_keys(column) else np.float64
-        values = np.fromiter((cell_reader(column)(c) for (c,) in cells), dtype=kind)
+        values = np.fromiter((read(c) for (c,) in cells), dtype=kind)
         connection.register(f"v{i}", {"place": np.arange(len(values)), "v": values})
         outputs[i] = f"v{i}.v AS c{i}"
         joins += (
@@ -201,5 +205,5 @@ def _touch(connection: duckdb.DuckDBPyConnection, columns: int) -> int:
     return int(row[0])
 
 
-def _has_keys(column: Column) -> bool:
-    return isinstance(column, Category | Boolean)
+def _has_keys(column: Stored) -> bool:
+    return isinstance(column, Category | Boolean | Identifier)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
 from sfumato.declare.schema import Schema
+from sfumato.declare.unit import Unit
 from sfumato.errors import SourceError, closest
 from sfumato.words import N_
 
@@ -32,8 +33,8 @@ class Table:
     """How to bring a source into a database, and what is known about it.
 
     Attributes:
-        attach: Makes the relation ``source``, with the declared columns as ``c0``,
-            ``c1``, … in the order of the schema. It copies numbers only if it must.
+        attach: Makes the relation ``source``, with the columns of ``schema.stored`` as
+            ``c0``, ``c1``, … in that order. It copies numbers only if it must.
         places: Which columns hold places among the declared keys (see `Places`).
         stored: For the owner, how the source stores each column.
         files: Files that every later scan must be able to read.
@@ -50,7 +51,7 @@ class Table:
 def declared_positions(
     schema: Schema, names: Sequence[str], *, hint: str = "", **facts: object
 ) -> tuple[int, ...]:
-    """Return the position in the source of each declared column.
+    """Return the position in the source of each declared column, then of the unit's.
 
     Args:
         schema: The declarations.
@@ -62,8 +63,8 @@ def declared_positions(
         SourceError: A declared column is missing, or its name stands twice. Nothing
             was spent.
     """
-    known = list(names)
-    for name in schema:
+    known, wanted = list(names), [name for name, _ in schema.stored]
+    for name in wanted:
         if name not in known:
             near = closest(name, known)
             other = N_("did you mean {near}? Names must agree exactly")
@@ -81,7 +82,7 @@ def declared_positions(
                 name=repr(name),
                 times=known.count(name),
             )
-    return tuple(known.index(name) for name in schema)
+    return tuple(known.index(name) for name in wanted)
 
 
 def unreadable(name: str, stored: str) -> SourceError:
@@ -95,7 +96,16 @@ def unreadable(name: str, stored: str) -> SourceError:
 
 
 def wrong_size(schema: Schema) -> SourceError:
-    """Return the error for a table whose declared public number of rows is not true."""
+    """Return the error for a table whose declared public number of units is not true."""
+    if isinstance(schema.unit, Unit):
+        return SourceError(
+            N_("the table does not have the declared public number of people, {size}"),
+            hint=N_(
+                "correct size=..., or leave the number of people private: "
+                'neighbours="add_remove"'
+            ),
+            size=schema.unit.size,
+        )
     return SourceError(
         N_("the table does not have the declared public number of rows, {size}"),
         hint=N_(

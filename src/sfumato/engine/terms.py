@@ -15,6 +15,7 @@ from sfumato.declare.schema import (
     Schema,
     token,
 )
+from sfumato.declare.unit import Unit
 from sfumato.engine.columns import cell_reader
 from sfumato.engine.dialect import Dialect
 from sfumato.engine.physical import (
@@ -46,9 +47,12 @@ class Terms:
         """
         self.schema, self.dialect = schema, dialect
         self._readers: dict[str, Callable[[object], float]] = {}
+        names = list(schema)
+        if isinstance(schema.unit, Unit):  # its column is the last of those stored
+            names.insert(len(layout) - 1, schema.unit.column)
         self._slots = {
             name: (f"c{i}", physical)
-            for i, (name, physical) in enumerate(zip(schema, layout, strict=False))
+            for i, (name, physical) in enumerate(zip(names, layout, strict=False))
         }
 
     def derive(self, name: str, cell: str, physical: Physical) -> None:
@@ -135,6 +139,37 @@ class Terms:
         )
         return f"CASE {arms} END"
 
+    def identity(self) -> str:
+        """Return something equal for rows of one person only, null for nobody's."""
+        unit = self.schema.unit
+        assert isinstance(unit, Unit)  # noqa: S101  the statement's maker knows it
+        cell, physical = self._slots[unit.column]
+        match physical:
+            case Text():
+                x = self._whole_text(cell)
+                nobody = [self.dialect.string(t) for t in ("", *unit.missing)]
+            case Floating():
+                d = self.dialect.to_double.format(x=cell)
+                low, high = map(self.dialect.constant, (-(2.0**53), 2.0**53))
+                whole = f"{d} > {low} AND {d} < {high} AND {d} = {self.dialect.floor.format(x=d)}"
+                nan = self.dialect.is_nan.format(x=d)
+                integer = self.dialect.to_int64.format(x=d)
+                x = f"CASE WHEN {nan} THEN NULL WHEN {whole} THEN {integer} END"
+                nobody = [self._constant(t, Whole()) for t in unit.missing]
+            case Places():
+                return f"CASE WHEN {cell} >= 0 THEN {cell} END"
+            case Nothing():
+                return self.dialect.null_text
+            case Whole() | Truth():
+                x, nobody = cell, [self._constant(t, physical) for t in unit.missing]
+            case Scaled():
+                msg = "a loader left identifiers unread"
+                raise TypeError(msg)
+            case _:
+                assert_never(physical)
+        listed = ", ".join(code for code in nobody if code is not None)
+        return f"CASE WHEN {x} IN ({listed}) THEN NULL ELSE {x} END" if listed else x
+
     def has_key(self, name: str) -> str:
         """Return the test that a cell is one of the declared keys; it may be null."""
         return self.is_any(name, range(len(self._keys(name))))
@@ -143,6 +178,27 @@ class Terms:
         """Return the test that a cell is one of the keys at `places`; it may be null."""
         keys = self._keys(name)
         return _among(self._cell(name), [c for i in places for c in keys[i]])
+
+    def keys(self, name: str) -> int:
+        """Return how many keys are declared."""
+        return len(self._keys(name))
+
+    def equals_any(self, name: str, cell: str, places: Iterable[int]) -> str:
+        """Return the test that something that `key` rendered is a key at `places`."""
+        if isinstance(self.schema[name], Boolean):
+            return " OR ".join(cell if place else f"NOT {cell}" for place in places)
+        keys = self._keys(name)
+        return _among(cell, [c for place in places for c in keys[place]])
+
+    def place_of(self, name: str, cell: str) -> str:
+        """Return the place, as SQL, of something that `key` rendered; null for none."""
+        if isinstance(self._slots[name][1], Places):
+            return cell
+        whens = [
+            f"WHEN {self.equals_any(name, cell, [i])} THEN {i}"
+            for i in range(self.keys(name))
+        ]
+        return f"CASE {' '.join(whens)} END"
 
     def place(self, name: str, raw: object) -> int | None:
         """Return the place among the declared keys of a cell that `key` rendered."""
@@ -163,10 +219,14 @@ class Terms:
             x = self.dialect.to_double.format(x=cell)
             return f"CASE WHEN {self.dialect.is_nan.format(x=x)} THEN NULL ELSE {x} END"
         if isinstance(physical, Text) and any(map(_spelled_twice, _tokens(self.schema[name]))):  # fmt: skip
-            whole = self.dialect.is_whole_text.format(x=cell)
-            part = self.dialect.whole_text.format(x=cell)
-            return f"CASE WHEN {whole} THEN {part} ELSE {cell} END"
+            return self._whole_text(cell)
         return self.dialect.null_text if isinstance(physical, Nothing) else cell
+
+    def _whole_text(self, cell: str) -> str:
+        """Return a text, without the zero fraction of a whole number."""
+        whole = self.dialect.is_whole_text.format(x=cell)
+        part = self.dialect.whole_text.format(x=cell)
+        return f"CASE WHEN {whole} THEN {part} ELSE {cell} END"
 
     def _keys(self, name: str) -> list[list[str]]:
         """Return, for each declared key, the constants that a cell of it can equal."""

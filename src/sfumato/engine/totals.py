@@ -16,6 +16,7 @@ from sfumato.plan import (
     CentredSquare,
     CentredSum,
     Choice,
+    CountPeople,
     CountRows,
     CountValues,
     Crossed,
@@ -65,7 +66,7 @@ class Totals:
 
     def _integers(self, aggregate: Aggregate) -> list[int]:  # noqa: PLR0911  one for each
         match aggregate:
-            case CountRows():
+            case CountRows() | CountPeople():  # here each row is a person of its own
                 return self.rows
             case CountValues(name, among):
                 return self.values[name, among]

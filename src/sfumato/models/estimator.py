@@ -25,6 +25,7 @@ from sfumato import noise
 from sfumato.account import Loss
 from sfumato.amount import exact
 from sfumato.declare.schema import Boolean, Category, Schema
+from sfumato.declare.unit import rows_only
 from sfumato.errors import DeclarationError, EngineError
 from sfumato.models.budget import read_budget
 from sfumato.models.claim import claim_of
@@ -144,6 +145,8 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
                 hint=N_('write sf.Schema({{"Age": sf.Integer(0, 120)}})'),
                 value=type(schema).__name__,
             )
+        if schema is not None:
+            rows_only(schema.unit)
         told = self.neighbours
         if told is None:
             told = self.schema.unit.neighbours if self.schema else "add_remove"

@@ -9,6 +9,7 @@ from sfumato.plan.aggregate import (
     CentredSquare,
     CentredSum,
     Choice,
+    CountPeople,
     CountRows,
     CountValues,
     Crossed,
@@ -35,7 +36,15 @@ from sfumato.plan.record import (
     Recipe,
     Step,
 )
-from sfumato.plan.term import Term, bound, sensitivity, squared_sensitivity, term
+from sfumato.plan.term import (
+    Term,
+    bound,
+    fraction_bits,
+    reach,
+    sensitivity,
+    squared_sensitivity,
+    term,
+)
 from sfumato.plan.unit import unit_of
 
 __all__ = [
@@ -55,6 +64,7 @@ __all__ = [
     "CentredSquare",
     "CentredSum",
     "Choice",
+    "CountPeople",
     "CountRows",
     "CountValues",
     "Crossed",
@@ -72,8 +82,10 @@ __all__ = [
     "Term",
     "bound",
     "expected_errors",
+    "fraction_bits",
     "linear",
     "make_plan",
+    "reach",
     "sensitivity",
     "squared_sensitivity",
     "term",

@@ -19,6 +19,7 @@ __all__ = [
     "CentredSquare",
     "CentredSum",
     "Choice",
+    "CountPeople",
     "CountRows",
     "CountValues",
     "Crossed",
@@ -46,6 +47,15 @@ class CountValues:
 
     column: str
     among: tuple[str, ...] = ()
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class CountPeople:
+    """People with at least one row that passes the filter, per group.
+
+    Where each row is a unit of its own, `CountRows` says the same.
+    """
 
 
 @final
@@ -314,6 +324,7 @@ def tree(column: str, first: int, last: int) -> tuple[Level, ...]:
 Aggregate: TypeAlias = (
     CountRows
     | CountValues
+    | CountPeople
     | SumValues
     | CentredSum
     | CentredKey

@@ -6,6 +6,8 @@ in each (`KNorm`). With losses L of the steps at ε = 1 and shares εᵢ, the su
 Σ εᵢ = ε is least for ``εᵢ ∝ Lᵢ^(1/3)`` and equals ``(Σ Lᵢ^(1/3))³/ε²`` (Lagrange; Cormode et
 al., ICDE 2012), so the best arrangement has the least Σ Lᵢ^(1/3).
 
+For people every integer is measured in terms (`fraction_bits`), so that parts compare.
+
 Under a budget of ρ each part has Gaussian noise of variance Δ²/2ρ of its own (joint draws
 gain nothing there) and a share ``ρᵢ ∝ √wᵢ·Δᵢ``.
 """
@@ -13,9 +15,10 @@ gain nothing there) and a share ``ρᵢ ∝ √wᵢ·Δᵢ``.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from fractions import Fraction
 from itertools import accumulate
-from typing import TypeAlias
+from typing import TypeAlias, final
 
 from sfumato.account import (
     GDP,
@@ -29,10 +32,16 @@ from sfumato.account import (
     make_selection,
 )
 from sfumato.declare.query import Query
-from sfumato.declare.unit import Rows
+from sfumato.declare.unit import PrivacyUnit, Unit
 from sfumato.plan.aggregate import Aggregate, Choice
 from sfumato.plan.record import Recipe, Step
-from sfumato.plan.term import bound, sensitivity, squared_sensitivity, term
+from sfumato.plan.term import (
+    fraction_bits,
+    reach,
+    sensitivity,
+    squared_sensitivity,
+    term,
+)
 from sfumato.plan.weigh import weights
 
 __all__ = ["arrange"]
@@ -45,7 +54,7 @@ def arrange(
     aggregates: Sequence[Aggregate],
     recipes: Sequence[Recipe],
     query: Query,
-    unit: Rows,
+    unit: PrivacyUnit,
     groups: int,
 ) -> tuple[Step, ...]:
     """Return the steps: every part in one of them, their costs summing to `total`.
@@ -56,41 +65,69 @@ def arrange(
     worth = weights(aggregates, recipes, query)
     if not isinstance(total, Epsilon):
         return _gaussian_steps(total, aggregates, worth, unit, groups)
-    rows = 2 if unit.neighbours == "replace_one" else 1
+    crowd = _Crowd.of(unit, groups)
     alone: list[_Class] = [
-        (2 * w * sensitivity(a, unit, groups=groups) ** 2, (i,))
+        (2 * w * (sensitivity(a, unit, groups=groups) * _size(a, unit)) ** 2, (i,))
         for i, (a, w) in enumerate(zip(aggregates, worth, strict=True))
     ]
     joint = [
-        (w * (rows * bound(a)) ** 2, i)
+        (w * (crowd.rows * reach(a, unit) * _size(a, unit)) ** 2, i)
         for i, (a, w) in enumerate(zip(aggregates, worth, strict=True))
         if not term(a).apart
     ]
     bins = [c for c, a in zip(alone, aggregates, strict=True) if term(a).apart]
     classes: list[_Class] = [*_best_runs(sorted(joint, reverse=True), alone), *bins]
-    bounds = [bound(a) for a in aggregates]
+    bounds = [reach(a, unit) for a in aggregates]
     costs = _costs(total, classes)
     if any(
-        _too_sure(c, p, bounds, rows) for c, (_, p) in zip(costs, classes, strict=True)
+        _too_sure(c, p, bounds, crowd.rows)
+        for c, (_, p) in zip(costs, classes, strict=True)
     ):
         classes = alone  # noise below one step: joint draws gain nothing there
         costs = _costs(total, classes)
     order = sorted(range(len(classes)), key=lambda i: min(classes[i][1]))
-    return tuple(
-        _step(classes[i][1], costs[i], aggregates, unit, groups, rows) for i in order
-    )
+    return tuple(_step(classes[i][1], costs[i], aggregates, unit, crowd) for i in order)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Crowd:
+    """How many groups all that differs between neighbours can be in.
+
+    Attributes:
+        groups: Group cells of the question.
+        rows: Full weights: the groups of one unit that count, of one unit or of two.
+        spread: Groups in which a unit can have a part of a weight.
+    """
+
+    groups: int
+    rows: int
+    spread: int
+
+    @classmethod
+    def of(cls, unit: PrivacyUnit, groups: int) -> _Crowd:
+        sides = 2 if unit.neighbours == "replace_one" else 1
+        many = isinstance(unit, Unit) and groups > unit.max_groups
+        full = sides * min(unit.max_groups, groups)
+        return cls(groups, full, sides * groups if many else 0)
+
+
+def _size(aggregate: Aggregate, unit: PrivacyUnit) -> float:
+    """Return how much of a term one integer stands for."""
+    return 2.0 ** -fraction_bits(aggregate, unit)
 
 
 def _gaussian_steps(
     total: ZCDP | GDP,
     aggregates: Sequence[Aggregate],
     worth: Sequence[float],
-    unit: Rows,
+    unit: PrivacyUnit,
     groups: int,
 ) -> tuple[Step, ...]:
     squares = [squared_sensitivity(a, unit, groups=groups) for a in aggregates]
     roots = [
-        round((w * q) ** 0.5 * 2**40) or 1 for w, q in zip(worth, squares, strict=True)
+        round((w * q) ** 0.5 * _size(a, unit) * 2**40) or 1
+        for a, w, q in zip(aggregates, worth, squares, strict=True)
     ]
     shares: tuple[ZCDP | GDP, ...] = total.split(roots) if roots else ()
     return tuple(
@@ -103,7 +140,9 @@ def _gaussian_steps(
     )
 
 
-def _selection(aggregate: Choice, cost: Loss, unit: Rows, groups: int) -> Selection:
+def _selection(
+    aggregate: Choice, cost: Loss, unit: PrivacyUnit, groups: int
+) -> Selection:
     """Return the choice that a loss buys in all groups together.
 
     Theorem. Let neighbours move the counts of group h up by at most p(h) and down by at
@@ -162,14 +201,14 @@ def _step(
     parts: tuple[int, ...],
     cost: Epsilon,
     aggregates: Sequence[Aggregate],
-    unit: Rows,
-    groups: int,
-    rows: int,
+    unit: PrivacyUnit,
+    crowd: _Crowd,
 ) -> Step:
     first = aggregates[parts[0]]
     if isinstance(first, Choice):
-        return Step(parts, _selection(first, cost, unit, groups))
+        return Step(parts, _selection(first, cost, unit, crowd.groups))
     if len(parts) == 1:
-        change = sensitivity(aggregates[parts[0]], unit, groups=groups)
+        change = sensitivity(aggregates[parts[0]], unit, groups=crowd.groups)
         return Step(parts, Geometric(change, cost))
-    return Step(parts, KNorm([bound(aggregates[i]) for i in parts], cost, rows=rows))
+    bounds = [reach(aggregates[i], unit) for i in parts]
+    return Step(parts, KNorm(bounds, cost, rows=crowd.rows, spread=crowd.spread))

@@ -14,6 +14,7 @@ from sfumato.declare.query import (
     Mean,
     Median,
     Mode,
+    People,
     Proportion,
     Quantile,
     Query,
@@ -64,10 +65,12 @@ def check_query(query: Query, schema: Schema) -> Schema:
     return schema
 
 
-def _check_statistic(  # noqa: C901  one case for each
+def _check_statistic(  # noqa: C901, PLR0912  one case for each
     statistic: Statistic, schema: Schema
 ) -> None:
     match statistic:
+        case People():
+            pass
         case Count(column):
             _ = column is None or schema[column]
         case Sum(column) if isinstance(schema[column], Date):

@@ -25,7 +25,7 @@ from sfumato.account import (
     Selection,
 )
 from sfumato.declare.schema import Schema
-from sfumato.declare.unit import Rows
+from sfumato.declare.unit import PrivacyUnit, rows_only
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
 
@@ -95,6 +95,10 @@ class TablePlan:
     settings: tuple[tuple[str, str], ...]
     cost: Loss
 
+    def __post_init__(self) -> None:
+        """Refuse people with many rows: a person could be in many cells."""
+        rows_only(self.schema.unit)
+
     @property
     def measure(self) -> Measure:
         """The currency of the charge."""
@@ -136,7 +140,7 @@ class TablePlan:
 
 
 def noise_of(
-    share: Loss, unit: Rows, *, tables: int = 1, size: int = 1
+    share: Loss, unit: PrivacyUnit, *, tables: int = 1, size: int = 1
 ) -> Geometric | Gaussian:
     r"""Return the noise that a share of the charge buys for counts of rows.
 
@@ -153,7 +157,7 @@ def noise_of(
         tables: How many numbers change; 1 for the cells of one table.
         size: How far each moves when a row is added or removed.
     """
-    two = unit.neighbours == "replace_one"
+    two = rows_only(unit).neighbours == "replace_one"
     alone = tables == size == 1
     if isinstance(share, Epsilon):
         return Geometric(tables * size * (2 if two else 1), share)
@@ -162,7 +166,7 @@ def noise_of(
     return Gaussian(square, share, law=law, squared=True)  # type: ignore[arg-type]
 
 
-def choice_of(share: Loss, unit: Rows, *, size: int) -> Selection:
+def choice_of(share: Loss, unit: PrivacyUnit, *, size: int) -> Selection:
     """Return the private choice that a share buys.
 
     Under pure ε permute-and-flip, which chooses best; under ρ the exponential
@@ -176,7 +180,7 @@ def choice_of(share: Loss, unit: Rows, *, size: int) -> Selection:
     Raises:
         DeclarationError: The currency has no price for a choice.
     """
-    change = size * (2 if unit.neighbours == "replace_one" else 1)
+    change = size * (2 if rows_only(unit).neighbours == "replace_one" else 1)
     match share:
         case Epsilon():
             return Selection(change, share)

@@ -74,7 +74,7 @@ def expected_errors(
         rows: A public guess of the number of rows; the declared size wins over it.
         confidence: Probability that the error stays below `error`.
     """
-    size = plan.schema.unit.size or rows
+    size = plan.schema.unit.rows or rows
     each = max(1.0, size / len(plan.groups))
     return tuple(
         Expected(
@@ -137,12 +137,15 @@ def _pair(
         noise, factor = plan.noise_of(total), factors[0]
         return noise.mean_absolute_error * factor, noise.error(confidence) * factor
     laws = plan.noise_of(total), plan.noise_of(count)
-    if isinstance(laws[0], Coordinate) and plan.step_of(total) is plan.step_of(count):
-        a, b = (law.unit * f for law, f in zip(laws, factors, strict=True))  # type: ignore[union-attr]
-        d = laws[0].dimension
+    joint, other = laws[0].law, laws[1].law
+    together = plan.step_of(total) is plan.step_of(count)
+    if together and isinstance(joint, Coordinate) and isinstance(other, Coordinate):
+        a = joint.unit * laws[0].size * factors[0]
+        b = other.unit * laws[1].size * factors[1]
+        d = joint.dimension
         return pair_mean(a, b, d), pair_error(a, b, d, confidence)
     deviations = [sqrt(law.variance) * f for law, f in zip(laws, factors, strict=True)]
-    if isinstance(laws[0], Gaussian):
+    if isinstance(joint, Gaussian):
         sigma = hypot(*deviations)
         return sigma * sqrt(2 / pi), sigma * NormalDist().inv_cdf((1 + confidence) / 2)
     # Two independent terms: Laplace of the same variances.
@@ -259,7 +262,7 @@ def _together(
         (sqrt(plan.noise_of(p).variance) * t for p, t in terms.items()), reverse=True
     )
     others = hypot(*rest)
-    if isinstance(plan.noise_of(next(iter(terms))), Gaussian):
+    if isinstance(plan.noise_of(next(iter(terms))).law, Gaussian):
         sigma = hypot(first, others)
         return sigma * sqrt(2 / pi), sigma * NormalDist().inv_cdf((1 + confidence) / 2)
     a, b = first / sqrt(2), others / sqrt(2)

@@ -15,6 +15,7 @@ from sfumato.declare.query import (
     Mean,
     Median,
     Mode,
+    People,
     Proportion,
     Quantile,
     Query,
@@ -34,6 +35,7 @@ from sfumato.declare.schema import (
     Schema,
     token,
 )
+from sfumato.declare.unit import Rows, Unit
 from sfumato.errors import DeclarationError
 from sfumato.plan.aggregate import (
     Aggregate,
@@ -44,6 +46,7 @@ from sfumato.plan.aggregate import (
     CentredSquare,
     CentredSum,
     Choice,
+    CountPeople,
     CountRows,
     CountValues,
     Crossed,
@@ -70,6 +73,7 @@ from sfumato.plan.record import (
     PublicSize,
     Recipe,
 )
+from sfumato.plan.term import fraction_bits
 from sfumato.words import N_
 
 __all__ = ["make_plan"]
@@ -119,10 +123,25 @@ def make_plan(
             cells=max(scanned),
             most=_MOST_CELLS,
         )
+    if isinstance(schema.unit, Unit):
+        _check_people(query, needs.aggregates)
     groups = tuple(grouping.groups())
     steps = arrange(total, needs.aggregates, recipes, query, schema.unit, len(groups))
-    parts = tuple(map(Part, needs.aggregates, cells))
+    bits = [fraction_bits(a, schema.unit) for a in needs.aggregates]
+    parts = tuple(map(Part, needs.aggregates, cells, bits))
     return Plan(dataset, schema, query, parts, steps, recipes, groups, total.measure)
+
+
+def _check_people(query: Query, aggregates: list[Aggregate]) -> None:
+    """Refuse what is not yet measured of people with many rows."""
+    for aggregate in aggregates:
+        if isinstance(aggregate, Choice | Crossed):
+            asked = ", ".join(s.name for s in query.statistics)
+            raise DeclarationError(
+                N_("modes and tables of two columns are not told of people: {names}"),
+                hint=N_("ask for a histogram, or group by one of the two columns"),
+                names=asked,
+            )
 
 
 class _Needs:
@@ -136,11 +155,14 @@ class _Needs:
         }
         self._everyone = query.condition is None and not query.keys
 
-    def recipe(self, statistic: Statistic) -> Recipe:  # noqa: C901, PLR0911  one for each
+    def recipe(self, statistic: Statistic) -> Recipe:  # noqa: C901, PLR0911, PLR0912  one for each
         """Return how the figure follows from parts, adding those it lacks."""
         match statistic:
             case Count(column):
                 place = self._count(column)
+                return PublicSize() if place is None else Direct(place)
+            case People():
+                place = self._people()
                 return PublicSize() if place is None else Direct(place)
             case Sum(column):
                 return self._sum(column)
@@ -188,9 +210,16 @@ class _Needs:
             return self._place(CountRows())
         return self._place(CountValues(column))
 
+    def _people(self) -> int | None:
+        """Return the part that counts people; none when their number is public."""
+        unit = self._schema.unit
+        if self._everyone and unit.size is not None:
+            return None
+        return self._place(CountRows() if isinstance(unit, Rows) else CountPeople())
+
     def _counts_all(self, column: str | None) -> bool:
         """Tell whether the count of rows or values is the declared, public size."""
-        public = self._everyone and self._schema.unit.size is not None
+        public = self._everyone and self._schema.unit.rows is not None
         return public and (column is None or self._is_complete(column))
 
     def _centred_sum(self, column: str, among: tuple[str, ...] = ()) -> int:

@@ -25,7 +25,8 @@ from sfumato.account import (
 )
 from sfumato.declare.query import Query, Statistic
 from sfumato.declare.schema import Schema
-from sfumato.plan.aggregate import Aggregate
+from sfumato.declare.unit import bounds_of
+from sfumato.plan.aggregate import Aggregate, Level
 from sfumato.plan.grouping import Group, Grouping
 
 __all__ = [
@@ -39,6 +40,7 @@ __all__ = [
     "BySquares",
     "Direct",
     "Group",
+    "Noise",
     "Part",
     "Plan",
     "PublicSize",
@@ -59,10 +61,17 @@ class Part:
     Attributes:
         aggregate: What is computed.
         cells: Length of the vector: groups, times bins for a histogram or a level of a tree.
+        bits: The integers count ``2^-bits`` of a row's term; 0 where rows are units.
     """
 
     aggregate: Aggregate
     cells: int
+    bits: int = 0
+
+    @property
+    def size(self) -> float:
+        """How much of a row's term one integer stands for."""
+        return 2.0**-self.bits
 
 
 @final
@@ -182,6 +191,34 @@ class PublicSize:
     """The figure is the declared, public number of rows: exact and free."""
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Noise:
+    """The noise on each integer of a part, in terms of a row.
+
+    Attributes:
+        law: Of the noise, in integers.
+        size: How much of a term one integer stands for.
+    """
+
+    law: Geometric | Coordinate | Gaussian
+    size: float
+
+    @property
+    def variance(self) -> float:
+        """The variance."""
+        return float(self.law.variance) * self.size**2
+
+    @property
+    def mean_absolute_error(self) -> float:
+        """E|noise|."""
+        return float(self.law.mean_absolute_error) * self.size
+
+    def error(self, confidence: float) -> float:
+        """Return t with ``P(|noise| <= t) >= confidence``."""
+        return float(self.law.error(confidence)) * self.size
+
+
 Recipe: TypeAlias = (
     Direct
     | ByRatio
@@ -248,13 +285,25 @@ class Plan:
         """Return the step that measures a part."""
         return next(s for s in self.steps if part in s.parts)
 
-    def noise_of(self, part: int) -> Geometric | Coordinate | Gaussian:
-        """Return the law of the noise on each integer of a part."""
-        step = self.step_of(part)
+    def noise_of(self, part: int) -> Noise:
+        """Return the law of the noise on a part, in terms of a row."""
+        step, size = self.step_of(part), self.parts[part].size
         assert not isinstance(step.mechanism, Selection)  # noqa: S101  a choice has none
         if not isinstance(step.mechanism, KNorm):
-            return step.mechanism
-        return step.mechanism.coordinate(step.parts.index(part))
+            return Noise(step.mechanism, size)
+        return Noise(step.mechanism.coordinate(step.parts.index(part)), size)
+
+    def finest(self, level: Level) -> Part:
+        """Return the leaves of the tree that a level belongs to."""
+        return min(
+            (
+                part
+                for part in self.parts
+                if isinstance(part.aggregate, Level)
+                and part.aggregate.column == level.column
+            ),
+            key=lambda part: getattr(part.aggregate, "bits", 0),
+        )
 
     @property
     def digest(self) -> str:
@@ -267,8 +316,9 @@ class Plan:
         unit = self.schema.unit
         return {
             "version": 1,
-            "unit": "row",
+            "unit": unit.name,
             "neighbours": unit.neighbours,
+            **bounds_of(unit),
             "mechanisms": [describe(step.mechanism) for step in self.steps],
         }
 

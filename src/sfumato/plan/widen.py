@@ -57,7 +57,7 @@ def widened(query: Query, schema: Schema) -> Schema:
 
 
 def _check_name(name: str, schema: Schema) -> None:
-    for known in schema:
+    for known, _ in schema.stored:
         if known.casefold() == name.casefold():
             raise DeclarationError(
                 N_("the derived column {name} has the name of column {known}"),

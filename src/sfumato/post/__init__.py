@@ -1,7 +1,15 @@
 """Functions of noisy values and public constants only: free of any privacy cost."""
 
-from sfumato.post.figures import points
+from sfumato.post.figures import in_terms, points
 from sfumato.post.interval import intervals
 from sfumato.post.tell import figures, lacking, measurements, short_by
 
-__all__ = ["figures", "intervals", "lacking", "measurements", "points", "short_by"]
+__all__ = [
+    "figures",
+    "in_terms",
+    "intervals",
+    "lacking",
+    "measurements",
+    "points",
+    "short_by",
+]

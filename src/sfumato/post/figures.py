@@ -33,11 +33,23 @@ from sfumato.post.rule import (
 )
 from sfumato.post.tree import quantiles
 
-__all__ = ["matrix", "points"]
+__all__ = ["in_terms", "matrix", "points"]
+
+
+def in_terms(plan: Plan, values: Sequence[Sequence[float]]) -> list[list[float]]:
+    """Return the integers of every part as numbers of rows' terms.
+
+    Where rows are units they are that; of people they are fractions (`fraction_bits`).
+    All other functions here take what this one returns.
+    """
+    return [
+        [float(v) * part.size for v in cells]
+        for part, cells in zip(plan.parts, values, strict=True)
+    ]
 
 
 def points(  # noqa: PLR0911  one for each recipe
-    plan: Plan, recipe: Recipe, values: Sequence[Sequence[int]]
+    plan: Plan, recipe: Recipe, values: Sequence[Sequence[float]]
 ) -> Floats:
     """Return one number per group (and bin) for a recipe.
 
@@ -52,7 +64,7 @@ def points(  # noqa: PLR0911  one for each recipe
     Args:
         plan: The plan that was measured.
         recipe: How the figure follows from the parts.
-        values: The integers of every part, in the order of ``plan.parts``.
+        values: The integers of every part, in terms and in the order of ``plan.parts``.
 
     Returns:
         Shape ``(cells of the figure,)``, in the column's unit.
@@ -91,7 +103,7 @@ def points(  # noqa: PLR0911  one for each recipe
 
 
 def matrix(
-    plan: Plan, recipe: ByMatrix, values: Sequence[Sequence[int]]
+    plan: Plan, recipe: ByMatrix, values: Sequence[Sequence[float]]
 ) -> tuple[Floats, Floats]:
     """Return the entries of a matrix before and after it was made one."""
 

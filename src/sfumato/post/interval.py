@@ -23,6 +23,7 @@ from sfumato.plan import (
     ByRank,
     ByRatio,
     BySquares,
+    CountPeople,
     CountRows,
     CountValues,
     Crossed,
@@ -47,7 +48,7 @@ _FEWEST = 4  # draws beyond an end; fewer do not tell where it lies
 def intervals(  # noqa: C901, PLR0911, PLR0912  one for each recipe
     plan: Plan,
     recipe: Recipe,
-    values: Sequence[Sequence[int]],
+    values: Sequence[Sequence[float]],
     confidence: float,
 ) -> tuple[Floats, Floats]:
     """Return the lower and upper ends for each cell of a figure.
@@ -98,20 +99,22 @@ def intervals(  # noqa: C901, PLR0911, PLR0912  one for each recipe
 
 
 def _direct(
-    plan: Plan, recipe: Direct, values: Sequence[Sequence[int]], confidence: float
+    plan: Plan, recipe: Direct, values: Sequence[Sequence[float]], confidence: float
 ) -> tuple[Floats, Floats]:
     reach = noise_error(plan, recipe.part, confidence) * recipe.step_size
     estimate = points(plan, recipe, values)
     low, high = estimate - reach, estimate + reach
     aggregate = plan.parts[recipe.part].aggregate
-    if isinstance(aggregate, CountRows | CountValues | Bins | Crossed):
-        most = float(plan.schema.unit.size or np.inf)
+    if isinstance(aggregate, CountRows | CountValues | CountPeople | Bins | Crossed):
+        unit = plan.schema.unit
+        of_people = isinstance(aggregate, CountPeople)
+        most = float((unit.size if of_people else unit.rows) or np.inf)
         return np.clip(low, 0.0, most), np.clip(high, 0.0, most)
     return low, high
 
 
 def _ratio(
-    plan: Plan, recipe: ByRatio, values: Sequence[Sequence[int]], confidence: float
+    plan: Plan, recipe: ByRatio, values: Sequence[Sequence[float]], confidence: float
 ) -> tuple[Floats, Floats]:
     middle, half = centre(plan, recipe.total)
     lower, upper = limits(plan, recipe.total)
@@ -126,7 +129,7 @@ def _ratio(
 
 
 def _spread(
-    plan: Plan, recipe: BySquares, values: Sequence[Sequence[int]], confidence: float
+    plan: Plan, recipe: BySquares, values: Sequence[Sequence[float]], confidence: float
 ) -> tuple[Floats, Floats]:
     spread = Spread.of(plan, recipe)
     if _is_rare(confidence):
@@ -143,7 +146,7 @@ def _spread(
 
 
 def _quotient(
-    plan: Plan, recipe: ByQuotient, values: Sequence[Sequence[int]], confidence: float
+    plan: Plan, recipe: ByQuotient, values: Sequence[Sequence[float]], confidence: float
 ) -> tuple[Floats, Floats]:
     """Return the middle outcomes of a ratio of two sums.
 
@@ -186,7 +189,7 @@ def _choice(plan: Plan, part: int, confidence: float) -> tuple[Floats, Floats]:
 
 
 def _matrix(
-    plan: Plan, recipe: ByMatrix, values: Sequence[Sequence[int]], confidence: float
+    plan: Plan, recipe: ByMatrix, values: Sequence[Sequence[float]], confidence: float
 ) -> tuple[Floats, Floats]:
     """Return the ends of each entry, as noise left it.
 
@@ -205,7 +208,7 @@ def _matrix(
 
 
 def _product(
-    plan: Plan, recipe: ByProduct, values: Sequence[Sequence[int]], confidence: float
+    plan: Plan, recipe: ByProduct, values: Sequence[Sequence[float]], confidence: float
 ) -> tuple[Floats, Floats]:
     rule = Together.of(plan, recipe)
     if _is_rare(confidence):
@@ -221,7 +224,7 @@ def _product(
 def _bootstrap(
     plan: Plan,
     parts: tuple[int | None, ...],
-    values: Sequence[Sequence[int]],
+    values: Sequence[Sequence[float]],
     figure: Callable[..., Floats],
     ends: tuple[float, float],
     confidence: float,
@@ -236,7 +239,7 @@ def _bootstrap(
     held = [np.array([float(v) for v in values[p]]) for p in known]
     if parts[-1] is None:
         noise.append(np.zeros(DRAWS))
-        held.append(np.full(len(held[0]), float(plan.schema.unit.size or 1)))
+        held.append(np.full(len(held[0]), float(plan.schema.unit.rows or 1)))
     outside = floor((1 - confidence) / 2 * DRAWS)
     low, high = np.empty(len(held[0])), np.empty(len(held[0]))
     for start in range(0, len(low), _CHUNK):
@@ -252,7 +255,7 @@ def _bootstrap(
 
 
 def _ratio_bounds(
-    plan: Plan, recipe: ByRatio, values: Sequence[Sequence[int]], confidence: float
+    plan: Plan, recipe: ByRatio, values: Sequence[Sequence[float]], confidence: float
 ) -> tuple[Floats, Floats]:
     """Return the least and largest mean of all sums and counts within their errors."""
     middle, half = centre(plan, recipe.total)
@@ -260,7 +263,7 @@ def _ratio_bounds(
     sums = np.array([float(v) for v in values[recipe.total]])
     if recipe.count is None:
         reach = noise_error(plan, recipe.total, confidence)
-        fewest = most = np.full(len(sums), float(plan.schema.unit.size or 1))
+        fewest = most = np.full(len(sums), float(plan.schema.unit.rows or 1))
     else:
         each = _half_of_failures(confidence)
         reach = noise_error(plan, recipe.total, each)
@@ -279,7 +282,7 @@ def _ratio_bounds(
 
 
 def _spread_bounds(
-    plan: Plan, recipe: BySquares, values: Sequence[Sequence[int]], confidence: float
+    plan: Plan, recipe: BySquares, values: Sequence[Sequence[float]], confidence: float
 ) -> tuple[Floats, Floats]:
     """Return ends that no variance passes whose terms are all within their errors."""
     spread = Spread.of(plan, recipe)
@@ -290,7 +293,7 @@ def _spread_bounds(
 
 
 def _product_bounds(
-    plan: Plan, rule: Together, values: Sequence[Sequence[int]], confidence: float
+    plan: Plan, rule: Together, values: Sequence[Sequence[float]], confidence: float
 ) -> tuple[Floats, Floats]:
     """Return ends that no covariance passes whose terms are all within their errors."""
     recipe = rule.recipe
@@ -329,7 +332,7 @@ class _Around:
         self,
         plan: Plan,
         terms: Sequence[int | None],
-        values: Sequence[Sequence[int]],
+        values: Sequence[Sequence[float]],
         confidence: float,
     ) -> None:
         known, groups = [p for p in terms if p is not None], len(plan.groups)
@@ -340,7 +343,7 @@ class _Around:
             reach = noise_error(plan, part, each)
             self._ends[part] = held - reach, held + reach
         count = terms[-1]
-        rows = (np.full(groups, float(plan.schema.unit.size or 1)),) * 2
+        rows = (np.full(groups, float(plan.schema.unit.rows or 1)),) * 2
         if count is not None:
             rows = self._ends[count]
         self.none = rows[0] < 1

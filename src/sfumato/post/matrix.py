@@ -98,7 +98,7 @@ class Together:
 
 
 def entry_points(
-    plan: Plan, recipe: ByProduct, values: Sequence[Sequence[int]]
+    plan: Plan, recipe: ByProduct, values: Sequence[Sequence[float]]
 ) -> Floats:
     """Return one covariance or correlation per group; 0 where it could be anything."""
     rule = Together.of(plan, recipe)

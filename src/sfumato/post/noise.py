@@ -25,22 +25,23 @@ _LATTICE = 1 << 40
 
 
 def noise_error(plan: Plan, part: int, confidence: float) -> float:
-    """Return t with ``P(|noise| <= t) >= confidence``, in integers of the part."""
-    step = plan.step_of(part)
+    """Return t with ``P(|noise| <= t) >= confidence``, in terms of the part."""
+    step, size = plan.step_of(part), plan.parts[part].size
     assert not isinstance(step.mechanism, Selection)  # noqa: S101  a choice has no noise
     if not isinstance(step.mechanism, KNorm):
-        return _law_error(step.mechanism, confidence)
-    return _coordinate_error(step.mechanism, step.parts.index(part), confidence)
+        return size * _law_error(step.mechanism, confidence)
+    index = step.parts.index(part)
+    return size * _coordinate_error(step.mechanism, index, confidence)
 
 
 def noise_draws(plan: Plan, parts: tuple[int, ...]) -> list[Floats]:
-    """Return `DRAWS` draws of the noise on each part, joint where it is joint."""
+    """Return `DRAWS` draws of the noise on each part, in terms, joint where it is joint."""
     drawn, sizes = [], dict[tuple[int, ...], Floats]()
     for part in parts:
-        step = plan.step_of(part)
+        step, size = plan.step_of(part), plan.parts[part].size
         assert not isinstance(step.mechanism, Selection)  # noqa: S101  it has no noise
         if not isinstance(step.mechanism, KNorm):
-            drawn.append(law_draws(step.mechanism, DRAWS))
+            drawn.append(size * law_draws(step.mechanism, DRAWS))
             continue
         if step.parts not in sizes:
             levels = _levels(step.mechanism)
@@ -49,7 +50,7 @@ def noise_draws(plan: Plan, parts: tuple[int, ...]) -> list[Floats]:
                 levels[np.argsort(_uniforms(DRAWS))] if sizes else levels
             )
         index = step.parts.index(part)
-        drawn.append(_box_draws(step.mechanism, index, sizes[step.parts]))
+        drawn.append(size * _box_draws(step.mechanism, index, sizes[step.parts]))
     return drawn
 
 

@@ -20,7 +20,7 @@ _FEWEST = 8  # draws beyond a quantile, to place it
 
 
 def rank_intervals(
-    plan: Plan, recipe: ByRank, values: Sequence[Sequence[int]], confidence: float
+    plan: Plan, recipe: ByRank, values: Sequence[Sequence[float]], confidence: float
 ) -> tuple[Floats, Floats]:
     """Return the ends of an interval for a quantile of the clamped data.
 
@@ -35,7 +35,8 @@ def rank_intervals(
     """
     share = float(recipe.level)
     excess = _excess(tree_counts(plan, recipe, values), share)
-    reach = _reach(
+    size = plan.parts[recipe.levels[0]].size
+    reach = size * _reach(
         tuple(_law(plan, p) for p in recipe.levels),
         tuple(level_of(plan, p).count for p in recipe.levels),
         fan_of(plan, recipe),

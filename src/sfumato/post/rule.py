@@ -147,11 +147,11 @@ class Spread:
 
 
 def row_counts(
-    plan: Plan, count: int | None, values: Sequence[Sequence[int]]
+    plan: Plan, count: int | None, values: Sequence[Sequence[float]]
 ) -> Floats:
     """Return the rows under a figure: measured, or the public size."""
     if count is None:
-        return np.array([float(plan.schema.unit.size or 0)])
+        return np.array([float(plan.schema.unit.rows or 0)])
     return floats(values[count])
 
 
@@ -159,6 +159,6 @@ def _step(plan: Plan, column: str) -> float:
     return float(getattr(plan.schema[column], "step", 1.0))
 
 
-def floats(values: Sequence[int]) -> Floats:
+def floats(values: Sequence[float]) -> Floats:
     """Return integers of any size as doubles."""
     return np.array([float(v) for v in values], dtype=np.float64)

@@ -34,6 +34,7 @@ from sfumato.plan import (
     CentredSquare,
     CentredSum,
     Choice,
+    CountPeople,
     CountRows,
     CountValues,
     Crossed,
@@ -42,7 +43,6 @@ from sfumato.plan import (
     Plan,
     Recipe,
     SumValues,
-    bound,
     linear,
     unit_of,
 )
@@ -54,6 +54,7 @@ __all__ = ["figures", "lacking", "measurements", "short_by"]
 
 _NAMES: dict[type[Aggregate], str] = {
     CountRows: "count_rows",
+    CountPeople: "count_people",
     CountValues: "count_values",
     SumValues: "sum",
     CentredSum: "centred_sum",
@@ -68,7 +69,7 @@ _NAMES: dict[type[Aggregate], str] = {
 
 
 def figures(
-    plan: Plan, noisy: Sequence[Sequence[int]], confidence: float
+    plan: Plan, noisy: Sequence[Sequence[float]], confidence: float
 ) -> Iterator[Figure]:
     """Iterate over the figures of all statistics, in an order that no data decide.
 
@@ -113,7 +114,7 @@ class _Place:
 
 
 def _places(
-    plan: Plan, statistic: Statistic, recipe: Recipe, noisy: Sequence[Sequence[int]]
+    plan: Plan, statistic: Statistic, recipe: Recipe, noisy: Sequence[Sequence[float]]
 ) -> Iterator[_Place]:
     """Iterate over what each figure is about, in the order of the integers."""
     terms = _terms(plan, recipe)
@@ -121,7 +122,7 @@ def _places(
         group = dict(zip(plan.query.keys, keys, strict=True))
         match statistic, recipe:
             case (Mode(column, edges), ByChoice(part)):
-                chosen = _bins(plan, column, edges)[noisy[part][number]]
+                chosen = _bins(plan, column, edges)[int(noisy[part][number])]
                 yield _Place(group, column, terms, bin=chosen)
             case (Histogram(column, edges), _):
                 for bin_ in _bins(plan, column, edges):
@@ -174,7 +175,10 @@ def _terms(  # noqa: PLR0911  one for each recipe
 
 
 def lacking(
-    plan: Plan, recipe: ByChoice, values: Sequence[Sequence[int]], chosen: Sequence[Bin]
+    plan: Plan,
+    recipe: ByChoice,
+    values: Sequence[Sequence[float]],
+    chosen: Sequence[Bin],
 ) -> list[float]:
     """Return, per group, the count of the chosen bin less the largest one.
 
@@ -187,7 +191,10 @@ def lacking(
 
 
 def short_by(
-    plan: Plan, recipe: ByChoice, values: Sequence[Sequence[int]], places: Sequence[int]
+    plan: Plan,
+    recipe: ByChoice,
+    values: Sequence[Sequence[float]],
+    places: Sequence[int],
 ) -> list[float]:
     """Return, per group, the count at a place less the largest one; see `lacking`."""
     counts, each = values[recipe.part], plan.parts[recipe.part].cells // len(places)
@@ -210,7 +217,8 @@ def _measurement(plan: Plan, part: int, values: tuple[int, ...]) -> Measurement:
     name = f"{_NAMES[type(aggregate)]}({about})"
     match mechanism:
         case KNorm():
-            change: float = bound(aggregate) * mechanism.rows
+            index = plan.step_of(part).parts.index(part)
+            change: float = mechanism.bounds[index] * mechanism.rows
         case Geometric():
             change = mechanism.sensitivity
         case Gaussian():
@@ -223,12 +231,13 @@ def _measurement(plan: Plan, part: int, values: tuple[int, ...]) -> Measurement:
 
 
 def _noise(plan: Plan, part: int) -> Noise:
-    step, size = plan.step_of(part), _step_size(plan, plan.parts[part].aggregate)
-    aggregate = plan.parts[part].aggregate
+    step = plan.step_of(part)
+    size = _step_size(plan, plan.parts[part].aggregate) * plan.parts[part].size
     mechanism, loss = step.mechanism, str(plan.charge(step))
     match mechanism:
         case KNorm():
-            scale = bound(aggregate) * mechanism.rows / mechanism.cost.value
+            bound = mechanism.bounds[step.parts.index(part)]
+            scale = bound * mechanism.scale / mechanism.resolution
             return Noise("k_norm", str(scale), size, loss, len(step.parts))
         case Geometric():
             return Noise("geometric", str(mechanism.scale), size, loss)

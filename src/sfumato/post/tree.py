@@ -64,7 +64,9 @@ def level_of(plan: Plan, part: int) -> Level:
     return level
 
 
-def tree_counts(plan: Plan, recipe: ByRank, values: Sequence[Sequence[int]]) -> Floats:
+def tree_counts(
+    plan: Plan, recipe: ByRank, values: Sequence[Sequence[float]]
+) -> Floats:
     """Return the consistent counts of the leaves, shape (groups, leaves)."""
     levels = [
         np.array([float(v) for v in values[p]]).reshape(-1, level_of(plan, p).count)
@@ -80,7 +82,7 @@ def fan_of(plan: Plan, recipe: ByRank) -> int:
     return 1 << (bits[-1] - bits[0])
 
 
-def quantiles(plan: Plan, recipe: ByRank, values: Sequence[Sequence[int]]) -> Floats:
+def quantiles(plan: Plan, recipe: ByRank, values: Sequence[Sequence[float]]) -> Floats:
     """Return one quantile per group: non-decreasing in the level, within the bounds.
 
     The smallest value at which the cumulative count reaches `level` of all rows, after

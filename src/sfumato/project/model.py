@@ -11,12 +11,12 @@ from typing import Literal
 
 from pydantic import Field, model_validator
 
-from sfumato.declare.unit import Rows
 from sfumato.errors import DeclarationError
 from sfumato.project.column import ColumnTable, DeriveTable
 from sfumato.project.learned import ModelTable
 from sfumato.project.statistic import StatisticTable
 from sfumato.project.synthetic import SyntheticTable
+from sfumato.project.unit import UnitTable
 from sfumato.project.value import (
     Delta,
     Loss,
@@ -79,24 +79,6 @@ class DataTable(Strict):
         gt=0,
         description="After how long PostgreSQL gives a statement up; default 600",
     )
-
-
-class UnitTable(Strict):
-    """Whom the guarantee protects."""
-
-    neighbours: Literal["add_remove", "replace_one"] = "add_remove"
-    size: int | None = Field(
-        default=None, description="Public number of rows, with replace_one"
-    )
-
-    def declared(self) -> Rows:
-        """Return the declaration."""
-        return Rows(neighbours=self.neighbours, size=self.size)
-
-    @model_validator(mode="after")
-    def _fits(self) -> UnitTable:
-        self.declared()
-        return self
 
 
 class LimitTable(Strict):

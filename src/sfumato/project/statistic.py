@@ -14,7 +14,7 @@ from sfumato.words import N_
 
 __all__ = ["KINDS", "StatisticTable"]
 
-KINDS = ("count", "mean", "sum", "proportion", "variance", "std", "quantile", "median",
+KINDS = ("count", "people", "mean", "sum", "proportion", "variance", "std", "quantile", "median",
          "near_minimum", "near_maximum", "histogram", "crosstab", "ratio", "covariance", "correlation", "mode")  # fmt: skip
 _PLAIN: dict[str, Callable[..., query.Statistic]] = {
     kind.__name__: kind
@@ -35,6 +35,9 @@ class StatisticTable(Strict):
 
     count: Literal[True] | str | None = Field(
         default=None, description="true for rows, or a column: rows with a value in it"
+    )
+    people: Literal[True] | None = Field(
+        default=None, description="true: people with at least one row"
     )
     mean: str | None = Field(default=None, description="A column")
     sum: str | None = Field(default=None, description="A column")
@@ -91,6 +94,8 @@ class StatisticTable(Strict):
         match kind:
             case "count":
                 return query.count(column if isinstance(column, str) else None, **given)
+            case "people":
+                return query.people(**given)
             case "proportion":
                 return query.proportion(column, self.key, **given)
             case "histogram":

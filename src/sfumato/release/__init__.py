@@ -8,6 +8,7 @@ from sfumato.release.record import (
     Figure,
     Measurement,
     Noise,
+    Person,
     Receipt,
     Release,
 )
@@ -23,6 +24,7 @@ __all__ = [
     "OwnerComparison",
     "OwnerRehearsal",
     "OwnerRow",
+    "Person",
     "Receipt",
     "Release",
     "compare",

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
+from dataclasses import asdict
 from typing import Any
 
 from sfumato.release.reading import from_json
@@ -108,6 +109,7 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "unit": claim.unit,
         "neighbours": claim.neighbours,
         "size": claim.size,
+        **({} if claim.bounds is None else {"bounds": asdict(claim.bounds)}),
         "receipt": {
             "dataset": receipt.dataset,
             "sequence": receipt.sequence,

@@ -21,6 +21,7 @@ from sfumato.release.record import (
     Kind,
     Measurement,
     Noise,
+    Person,
     Receipt,
     Release,
 )
@@ -285,6 +286,10 @@ _receipt = _record(
     },
 )
 
+_bounds = _record(
+    Person, {"column": _is_text, "max_rows": _is_whole, "max_groups": _is_whole}
+)
+
 _claim = _record(
     _make_claim,
     {
@@ -298,6 +303,7 @@ _claim = _record(
         "receipt": _receipt,
         "private": _is_flag,
     },
+    {"bounds": _bounds},
 )
 
 _measurement = _record(

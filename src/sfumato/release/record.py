@@ -8,6 +8,8 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
+from sfumato.declare.unit import PrivacyUnit, Unit
+
 if TYPE_CHECKING:
     import pandas as pd
     import polars as pl
@@ -21,6 +23,7 @@ __all__ = [
     "Group",
     "Measurement",
     "Noise",
+    "Person",
     "Receipt",
     "Release",
 ]
@@ -28,6 +31,7 @@ __all__ = [
 Group: TypeAlias = "Mapping[str, str | int | bool]"
 Kind: TypeAlias = Literal[
     "count",
+    "people",
     "sum",
     "mean",
     "proportion",
@@ -156,6 +160,29 @@ class Receipt:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Person:
+    """How much of one person counts.
+
+    Attributes:
+        column: All rows with one value in it are one person's.
+        max_rows: Rows of hers that count fully in one group.
+        max_groups: Groups of hers that count fully.
+    """
+
+    column: str
+    max_rows: int
+    max_groups: int
+
+    @classmethod
+    def of(cls, unit: PrivacyUnit) -> Person | None:
+        """Return those of a declared unit; none where a unit is a row."""
+        if isinstance(unit, Unit):
+            return cls(unit.column, unit.max_rows, unit.max_groups)
+        return None
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Claim:
     """What is promised, in full: nothing prints ε or ρ without these terms.
 
@@ -165,11 +192,12 @@ class Claim:
         loss: Loss of this release in that currency, exact decimal text.
         epsilon: The ε that holds at `delta`; none where the budget names no δ.
         delta: The δ, exact decimal text; ``"0"`` when the guarantee is pure.
-        unit: The protected unit: ``"row"``.
+        unit: The protected unit: ``"row"`` or ``"person"``.
         neighbours: ``"add_remove"`` or ``"replace_one"``.
-        size: The public number of rows under replace-one; else none.
+        size: The public number of units under replace-one; else none.
         receipt: The debit that paid.
         private: False only for releases made with a test seed: NOT PRIVATE.
+        bounds: Of a person: whose rows belong together, and how many count.
     """
 
     measure: Measure
@@ -181,6 +209,7 @@ class Claim:
     size: int | None
     receipt: Receipt
     private: bool = True
+    bounds: Person | None = None
 
 
 @final

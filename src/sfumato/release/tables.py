@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sfumato.release.libraries import need
-from sfumato.release.record import Figure, Release
+from sfumato.release.record import Figure, Person, Release
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -116,13 +116,14 @@ def _about_figures(
 
 
 def _about_release(release: Release) -> dict[str, list[Cell]]:
-    claim = release.claim
+    claim, bounds = release.claim, release.claim.bounds
     same: dict[str, Cell] = {
         "measure": claim.measure,
         "loss": claim.loss,
         "epsilon": claim.epsilon,
         "delta": claim.delta,
         "protected_unit": claim.unit,
+        **({} if bounds is None else _about_person(bounds)),
         "neighbours": claim.neighbours,
         "size": claim.size,
         "dataset": claim.receipt.dataset,
@@ -133,6 +134,14 @@ def _about_release(release: Release) -> dict[str, list[Cell]]:
         "status": "private" if claim.private else "NOT PRIVATE",
     }
     return {name: [value] * len(release) for name, value in same.items()}
+
+
+def _about_person(bounds: Person) -> dict[str, Cell]:
+    return {
+        "unit_column": bounds.column,
+        "max_rows": bounds.max_rows,
+        "max_groups": bounds.max_groups,
+    }
 
 
 def _join(parts: Iterable[str]) -> str:

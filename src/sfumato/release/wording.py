@@ -20,6 +20,7 @@ NOT_PRIVATE = N_("NOT PRIVATE: made with a test seed; never publish it")
 
 _NAMES = {
     "count": N_("Number of rows"),
+    "people": N_("Number of people"),
     "count_": N_("Rows with a value in {column}"),
     "sum_": N_("Sum of {column}"),
     "mean_": N_("Mean of {column}"),
@@ -42,10 +43,18 @@ _MATRICES = {
     "covariance": N_("Covariance matrix"),
     "correlation": N_("Correlation matrix"),
 }
-_UNITS = {"row": N_("one row")}
+_UNITS = {"row": N_("one row"), "person": N_("one person")}
+_BOUNDED = N_(
+    "one person (all rows with one {column}; of hers, {max_rows} rows in each of "
+    "{max_groups} groups count fully, more rows count less each)"
+)
 _NEIGHBOURS = {
-    "add_remove": N_("add or remove one row"),
-    "replace_one": N_("replace one row of {size}, a public number"),
+    ("row", "add_remove"): N_("add or remove one row"),
+    ("row", "replace_one"): N_("replace one row of {size}, a public number"),
+    ("person", "add_remove"): N_("add or remove one person with all rows"),
+    ("person", "replace_one"): N_(
+        "replace all rows of one person, of {size} people, a public number"
+    ),
 }
 _LAWS = {
     "geometric": N_("two-sided geometric"),
@@ -57,7 +66,7 @@ _LAWS = {
 }
 
 _COUNTED = frozenset(
-    {"count", "histogram", "proportion", "crosstab", "correlation", "mode"}
+    {"count", "people", "histogram", "proportion", "crosstab", "correlation", "mode"}
 )
 
 _LONG = 1e15  # from here on, scientific notation reads better
@@ -266,11 +275,20 @@ def law_words(noise: Noise, say: Say) -> str:
 
 def unit_words(claim: Claim, say: Say) -> str:
     """Return the protected unit in words."""
+    bounds = claim.bounds
+    if bounds is not None:
+        column = visible(bounds.column)
+        return say(
+            _BOUNDED,
+            column=column,
+            max_rows=bounds.max_rows,
+            max_groups=bounds.max_groups,
+        )
     known = _UNITS.get(claim.unit)
     return say(known) if known else visible(claim.unit)
 
 
 def neighbour_words(claim: Claim, say: Say) -> str:
     """Return the neighbour relation in words."""
-    known = _NEIGHBOURS.get(claim.neighbours)
+    known = _NEIGHBOURS.get((claim.unit, claim.neighbours))
     return say(known, size=claim.size) if known else visible(claim.neighbours)

@@ -17,7 +17,7 @@ from typing import Any, final
 import numpy as np
 
 from sfumato.account import Epsilon, Loss
-from sfumato.declare.unit import Rows
+from sfumato.declare.unit import PrivacyUnit
 from sfumato.engine.contingency import FINE, Choose, Measure, Rate, Tables
 from sfumato.gate import Purse
 from sfumato.plan.contingency import noise_of
@@ -57,7 +57,7 @@ class Search:
     """
 
     sizes: tuple[int, ...]
-    unit: Rows
+    unit: PrivacyUnit
     purse: Purse
     count: Count
     noisy: list[Noisy]
@@ -251,7 +251,7 @@ class Search:
         return chosen
 
 
-def deviation(share: Loss, unit: Rows) -> float:
+def deviation(share: Loss, unit: PrivacyUnit) -> float:
     """Return the standard deviation of the noise that a share buys for one table."""
     return sqrt(float(noise_of(share, unit).variance))
 

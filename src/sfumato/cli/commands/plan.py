@@ -22,8 +22,9 @@ from sfumato.cli.options import Whole, as_json, echo_json, project_argument
 from sfumato.cli.table import number, table
 from sfumato.cli.tongue import say, tongue
 from sfumato.declare.query import Statistic
+from sfumato.declare.unit import bounds_of
 from sfumato.errors import BudgetExceededError
-from sfumato.plan import Expected, Part, Plan, Step, bound, expected_errors
+from sfumato.plan import Expected, Part, Plan, Step, expected_errors, reach
 from sfumato.project import Asked, Project, load, total_cost
 from sfumato.project.standing import Standing, afford, standing
 from sfumato.words import N_
@@ -31,6 +32,10 @@ from sfumato.words import N_
 __all__ = ["command"]
 
 _ROWS = 1000
+_CHANGES = {
+    "row": N_("largest change by one row"),
+    "person": N_("largest change of a group by one person"),
+}
 _DISCRETE = N_("discrete Gaussian")
 _GAUSSIAN = N_("Gaussian, rounded to whole numbers")
 
@@ -45,7 +50,7 @@ def _plan(project: Path, *, rows: int, as_json: bool) -> None:
 
 
 def _words(project: Project, left: Standing, rows: int) -> list[str]:
-    size = project.dataset.schema.unit.size
+    size = project.dataset.schema.unit.rows
     lines = [
         project.title[tongue()],
         unit_words(project.dataset.schema.unit),
@@ -114,7 +119,7 @@ def _noise(plan: Plan) -> list[str]:
     """Return a table of what is measured and with which noise."""
     heads = [
         say(N_("measured")),
-        say(N_("largest change by one row")),
+        say(_CHANGES[plan.schema.unit.name]),
         say(N_("average noise")),
         say(N_("law of the noise")),
         symbol(plan.measure),
@@ -122,7 +127,7 @@ def _noise(plan: Plan) -> list[str]:
     rows = [
         [
             _measured(part),
-            number(bound(part.aggregate)),
+            number(reach(part.aggregate, plan.schema.unit) * part.size),
             _average(plan, i),
             _law(plan.step_of(i)),
             number(float(plan.charge(plan.step_of(i)))),
@@ -135,6 +140,7 @@ def _noise(plan: Plan) -> list[str]:
 def _measured(part: Part) -> str:
     names = {
         "CountRows": N_("rows"),
+        "CountPeople": N_("people"),
         "CountValues": N_("values of {column}"),
         "SumValues": N_("sum of {column}"),
         "CentredSum": N_("centred sum of {column}"),
@@ -174,8 +180,9 @@ def _data(project: Project, left: Standing, rows: int) -> dict[str, Any]:
     return {
         "project": str(project.path),
         "dataset": project.dataset.name,
-        "unit": "row",
+        "unit": unit.name,
         "neighbours": unit.neighbours,
+        **bounds_of(unit),
         "size": unit.size,
         **standing_data(project, left),
         "releases": [
@@ -224,12 +231,12 @@ def _noise_name(step: Step) -> str:
 
 
 def _part_data(plan: Plan, place: int) -> dict[str, Any]:
-    part = plan.parts[place]
+    part, unit = plan.parts[place], plan.schema.unit
     return {
         "measures": type(part.aggregate).__name__,
         "column": getattr(part.aggregate, "column", None),
         "cells": part.cells,
-        "changed_by_one_row": bound(part.aggregate),
+        f"changed_by_one_{unit.name}": reach(part.aggregate, unit) * part.size,
         "mean_absolute_noise": None
         if isinstance(plan.step_of(place).mechanism, Selection)
         else plan.noise_of(place).mean_absolute_error,

@@ -29,7 +29,7 @@ from sfumato.plan import (
     Crossed,
     Level,
     allocate,
-    bound,
+    reach,
     sensitivity,
     squared_sensitivity,
 )
@@ -59,16 +59,16 @@ def _dialect(swap: Swap, name: str, replacement: str) -> None:
 def bound_off_by_one(swap: Swap) -> None:
     """The width counted in fences instead of steps."""
 
-    def short(aggregate: Any) -> int:
-        true = bound(aggregate)
+    def short(aggregate: Any, unit: Any) -> int:
+        true = reach(aggregate, unit)
         return true - 1 if isinstance(aggregate, CentredSum) else true
 
-    swap(allocate, "bound", short)
+    swap(allocate, "reach", short)
 
 
 def joint_rows_forgotten(swap: Swap) -> None:
     """Joint noise for one row although a replaced row is two."""
-    swap(allocate, "KNorm", lambda bounds, cost, rows: KNorm(bounds, cost, rows=1))
+    swap(allocate, "KNorm", lambda bounds, cost, **_: KNorm(bounds, cost, rows=1))
 
 
 def half_even_rounding(swap: Swap) -> None:
@@ -84,11 +84,11 @@ def square_not_shifted(swap: Swap) -> None:
 def square_bound_as_if_centred_twice(swap: Swap) -> None:
     """The reach of a centred square halved once more."""
 
-    def half(aggregate: Any) -> int:
-        true = bound(aggregate)
+    def half(aggregate: Any, unit: Any) -> int:
+        true = reach(aggregate, unit)
         return true // 2 if isinstance(aggregate, CentredSquare) else true
 
-    swap(allocate, "bound", half)
+    swap(allocate, "reach", half)
 
 
 def levels_as_if_a_replaced_row_kept_its_leaf(swap: Swap) -> None:
@@ -104,11 +104,11 @@ def levels_as_if_a_replaced_row_kept_its_leaf(swap: Swap) -> None:
 def product_bound_as_if_floored_twice(swap: Swap) -> None:
     """The reach of a product halved: e lies in 0 to reach, its term in twice that."""
 
-    def half(aggregate: Any) -> int:
-        true = bound(aggregate)
+    def half(aggregate: Any, unit: Any) -> int:
+        true = reach(aggregate, unit)
         return true // 2 if isinstance(aggregate, CentredProduct) else true
 
-    swap(allocate, "bound", half)
+    swap(allocate, "reach", half)
 
 
 def product_not_moved_above_zero(swap: Swap) -> None:
