@@ -107,7 +107,7 @@ def test_a_statement_that_cannot_be_bound_spends_nothing(monkeypatch):
     desk = session()
     plan = desk.query().select(sf.count()).plan("0.4")
     monkeypatch.setattr(
-        "sfumato.engine.answer.Statement.sql",
+        "sfumato.engine.render.Statement.sql",
         property(
             lambda self: "SELECT no_such_column FROM data", lambda self, sql: None
         ),

@@ -34,7 +34,7 @@ def prepare(
     try:
         if plan.table.declared == schema.declared:
             if plan.parts:
-                bind(Statement(plan, layout, dialect).sql)
+                bind(statement(plan, layout, dialect).sql)
             bound = True
     except Exception:  # noqa: BLE001  whatever it was, one text
         log.debug("the statement was not bound", exc_info=True)
