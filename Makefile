@@ -3,7 +3,7 @@ PYTHON ?= python3
 BIN := .venv/bin
 READY := .venv/.ready
 
-.PHONY: demo test check test-slow benchmarks clean
+.PHONY: demo test check test-slow benchmarks supply clean
 
 demo: $(READY)  ## a private release of the Pima diabetes table in ./sfumato-demo
 	$(BIN)/sfumato demo --out sfumato-demo
@@ -20,6 +20,11 @@ test-slow: $(READY)  ## the long statistical runs
 
 benchmarks: $(READY)  ## ratios against peers, in an environment of their own
 	$(PYTHON) benchmarks/run_all.py
+
+supply: $(READY)  ## the lock is fresh and has hashes, the wheel has the same bytes twice, an SBOM
+	$(BIN)/uv lock --check
+	$(BIN)/python -m pytest -q -m "slow or not slow" tests/test_supply.py
+	$(BIN)/uv export --quiet --frozen --all-extras --format cyclonedx1.5 --output-file sbom.cdx.json
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("sfumato needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'

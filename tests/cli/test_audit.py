@@ -69,6 +69,22 @@ def test_a_violation_gives_exit_code_one(desk, run, monkeypatch):
     assert 'role="alert"' in page
 
 
+def test_a_release_of_public_numbers_has_nothing_to_test(desk, run, good):
+    """A count under a public size costs nothing; the page says so."""
+    unit = '[unit]\nneighbours = "replace_one"\nsize = 600\n[columns.Glucose]'
+    text = good.replace("[columns.Glucose]", unit)
+    text = text.replace(
+        '{ count = true }, { mean = "Glucose", weight = 2 }', "{ count = true }"
+    )
+    text = text.replace('group_by = ["Outcome"]\n', "")
+    desk.project(text)
+
+    done = run("audit", "project.toml", "--json", *QUICK)
+
+    assert done.exit_code == 0, done.output
+    assert json.loads(done.stdout)["checks"] == []
+
+
 def test_the_page_is_not_overwritten_unasked(desk, refused):
     """An older page stays."""
     desk.project()
