@@ -55,6 +55,11 @@ class Statement:
         keys, axes = len(self._plan.query.keys), len(self._axes)
         groups = Groups(self._plan, self._scan.terms)
         first = next(iter(self._sets), ())
+        # Looked up once: an aggregate with hundreds of edges is slow to hash.
+        stores = {
+            chosen: [(held, totals.bins[held]) for held in several]
+            for chosen, several in self._sets.items()
+        }
         for row in rows:
             group = groups.place(row[:keys])
             if group is None:
@@ -62,8 +67,10 @@ class Statement:
             marks = len(self._marks)
             chosen = self._chosen(row[keys + axes : keys + axes + marks])
             numbers = [int(str(cell)) for cell in row[keys + axes + marks :]]
-            for held in self._sets.get(chosen, ()):
-                self._add_bin(totals, group, held, row[keys : keys + axes], numbers[0])
+            for held, store in stores.get(chosen, ()):
+                place = self._place(held, row[keys : keys + axes])
+                if place is not None:
+                    store[group * held.count + place] += numbers[0]
             if chosen == first:
                 self._add_sums(totals, group, numbers)
         return totals
@@ -103,23 +110,17 @@ class Statement:
             ]
         return tuple(axes)
 
-    def _add_bin(
-        self,
-        totals: Totals,
-        group: int,
-        held: Binned,
-        cells: Sequence[object],
-        rows: int,
-    ) -> None:
+    def _place(self, held: Binned, cells: Sequence[object]) -> int | None:
+        """Return the place of a row of the statement among the cells of a group."""
         place = 0
         for axis in axes_of(held):
             cell = cells[self._axes.index(axis)]
             plain = isinstance(axis, Level) or axis.edges
             inner = cell if plain else self._scan.terms.place(axis.column, cell)
             if not (isinstance(inner, int) and 0 <= inner < axis.count):
-                return
+                return None
             place = place * axis.count + inner
-        totals.bins[held][group * held.count + place] += rows
+        return place
 
     def _add_sums(self, totals: Totals, group: int, numbers: list[int]) -> None:
         rest = iter(numbers)

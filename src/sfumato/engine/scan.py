@@ -26,6 +26,7 @@ from typing import TypeAlias, TypeGuard, final
 from sfumato.declare.schema import Boolean, Integer, Real
 from sfumato.declare.unit import Unit
 from sfumato.engine.dialect import Dialect
+from sfumato.engine.evenly import even_width
 from sfumato.engine.listed import ListedKeys
 from sfumato.engine.physical import Layout
 from sfumato.engine.source import Source
@@ -258,13 +259,36 @@ class Scan:
         first, *_, start, last = map(
             self._dialect.constant, (bins.edges[0], *bins.edges)
         )
-        inner = self._bisect(cell, bins.edges, 0, bins.count - 1)
+        width = even_width(bins.edges)
+        if width is None:
+            inner = self._bisect(cell, bins.edges, 0, bins.count - 1)
+        else:
+            inner = self._counted_off(cell, bins.edges, width)
         # The last bin is closed, so its right edge belongs to it.
         return (
             f"CASE WHEN {cell} < {first} THEN -1 WHEN {cell} > {last} THEN -1 "
             f"WHEN {cell} >= {start} THEN {bins.count - 1} "
             f"WHEN {cell} IS NOT NULL THEN {inner} END"
         )
+
+    def _counted_off(self, cell: str, edges: tuple[float, ...], width: float) -> str:
+        """Return the bin of a cell by one division; see `evenly`.
+
+        What lies outside the edges is put to the first of them, so that the one cast
+        cannot overflow, in whatever order a database evaluates the arms.
+        """
+        dialect = self._dialect
+        first, last = dialect.constant(edges[0]), dialect.constant(edges[-1])
+        inside = (
+            f"(CASE WHEN {cell} < {first} THEN {first} WHEN {cell} > {last} "
+            f"THEN {first} ELSE {cell} END - {first})"
+        )
+        quotient = dialect.quotient.format(
+            x=inside,
+            step=dialect.constant(width),
+            tiny=dialect.constant(width * 2.0**-60),
+        )
+        return dialect.to_int64.format(x=dialect.floor.format(x=quotient))
 
     def _bisect(self, cell: str, edges: tuple[float, ...], low: int, high: int) -> str:
         """Return the bin of a cell known to lie in bins `low` to `high`."""
