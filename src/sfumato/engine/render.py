@@ -68,9 +68,7 @@ class Statement:
             chosen = self._chosen(row[keys + axes : keys + axes + marks])
             numbers = [int(str(cell)) for cell in row[keys + axes + marks :]]
             for held, store in stores.get(chosen, ()):
-                place = self._place(held, row[keys : keys + axes])
-                if place is not None:
-                    store[group * held.count + place] += numbers[0]
+                self._add_bin(store, group, held, row[keys : keys + axes], numbers[0])
             if chosen == first:
                 self._add_sums(totals, group, numbers)
         return totals
@@ -110,17 +108,23 @@ class Statement:
             ]
         return tuple(axes)
 
-    def _place(self, held: Binned, cells: Sequence[object]) -> int | None:
-        """Return the place of a row of the statement among the cells of a group."""
+    def _add_bin(
+        self,
+        store: list[int],
+        group: int,
+        held: Binned,
+        cells: Sequence[object],
+        rows: int,
+    ) -> None:
         place = 0
         for axis in axes_of(held):
             cell = cells[self._axes.index(axis)]
             plain = isinstance(axis, Level) or axis.edges
             inner = cell if plain else self._scan.terms.place(axis.column, cell)
             if not (isinstance(inner, int) and 0 <= inner < axis.count):
-                return None
+                return
             place = place * axis.count + inner
-        return place
+        store[group * held.count + place] += rows
 
     def _add_sums(self, totals: Totals, group: int, numbers: list[int]) -> None:
         rest = iter(numbers)

@@ -144,11 +144,11 @@ def a_pair_counted_in_both_orders(swap: Swap) -> None:
     add = Statement._add_bin
 
     def twice(
-        self: Any, totals: Any, group: Any, held: Any, cells: Any, rows: Any
+        self: Any, store: Any, group: Any, held: Any, cells: Any, rows: Any
     ) -> None:
-        add(self, totals, group, held, cells, rows)
+        add(self, store, group, held, cells, rows)
         if isinstance(held, Crossed):
-            add(self, totals, group, held, cells[::-1], rows)
+            add(self, store, group, held, cells[::-1], rows)
 
     swap(Statement, "_add_bin", twice)
 
