@@ -101,3 +101,32 @@ def test_no_table_is_refused() -> None:
     """An audit of nothing would pass."""
     with pytest.raises(sf.ArgumentError, match="at least one table"):
         sensitivity(QUESTION, sf.Schema(COLUMNS), tables=0)
+
+
+PEOPLE = sf.Unit("who", max_rows=2, max_groups=1)
+
+
+def test_people_with_many_rows_are_audited_as_a_whole(monkeypatch) -> None:
+    """All rows of a person leave together; half a bound of her reach is proved wrong."""
+    schema = sf.Schema(COLUMNS, unit=PEOPLE)
+    query = ask.Query().group_by("g").select(ask.count(), ask.sum("n"))
+
+    sound = sensitivity(query, schema, tables=12, pool=2)
+    true = allocate.sensitivity
+    monkeypatch.setattr(
+        allocate, "sensitivity", lambda *a, **k: true(*a, **k) // 8 or 1
+    )
+    monkeypatch.setattr(allocate, "reach", lambda *a, **k: 1, raising=False)
+    broken = sensitivity(query, schema, tables=12, pool=2)
+
+    assert not sound.violated, sound
+    assert broken.violated
+
+
+def test_a_public_number_of_people_is_refused_here() -> None:
+    """Replaced people are audited by the program's own tests."""
+    unit = sf.Unit("who", max_rows=2, max_groups=1, neighbours="replace_one", size=5)
+    query = ask.Query().select(ask.count("x"))
+
+    with pytest.raises(sf.DeclarationError):
+        sensitivity(query, sf.Schema(COLUMNS, unit=unit), tables=2)

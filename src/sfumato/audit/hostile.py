@@ -12,7 +12,7 @@ from sfumato.declare.query import Histogram, Query
 from sfumato.declare.schema import Boolean, Category, Column, Integer, Real, Schema
 from sfumato.noise import default
 
-__all__ = ["Row", "Table", "cells", "hostile_rows", "hostile_tables"]
+__all__ = ["Row", "Table", "cells", "hostile_rows", "hostile_tables", "shared_out"]
 
 Row: TypeAlias = Mapping[str, object]
 Table: TypeAlias = Sequence[Row]
@@ -104,6 +104,16 @@ def hostile_tables(
         yield table
     if size is None:
         yield []
+
+
+def shared_out(table: Table, column: str) -> Table:
+    """Return a table whose rows belong to two people, and some to nobody.
+
+    Most rows are those of one person, so that bounds of her rows and groups matter.
+    """
+    words = default().words(len(table)).tolist()
+    whose = (1, 1, 1, 1, 2, 2, None, 1)
+    return [{**row, column: whose[w % 8]} for row, w in zip(table, words, strict=True)]
 
 
 def _infinite(

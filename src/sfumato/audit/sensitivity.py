@@ -15,7 +15,7 @@ from typing import Any, Self, TypeAlias, final
 
 from sfumato.account import Gaussian, Geometric, Loss, Selection
 from sfumato.amount import Amount
-from sfumato.audit.hostile import Row, Table, hostile_rows, hostile_tables
+from sfumato.audit.hostile import Row, Table, hostile_rows, hostile_tables, shared_out
 from sfumato.audit.people import other_people
 from sfumato.declare.query import Query
 from sfumato.declare.schema import Schema
@@ -193,15 +193,26 @@ def sensitivity(  # noqa: PLR0913  a question, a table, and how hard to look
             N_("an audit of sensitivities needs at least one table"),
             hint=N_("write tables=24"),
         )
-    rows_only(schema.unit)
+    if schema.unit.size is not None:
+        rows_only(schema.unit)
     small = small_schema(query, schema, loss)
     plan = make_plan(query, small, loss)
     rows = hostile_rows(plan.table, query, pool, typed=typed)
-    tried = list(hostile_tables(rows, tables, size=small.unit.size))
+    tried = made_tables(rows, tables, small.unit)
     if exact is not None:
         return _search(plan, tried, rows, exact, progress)
     with World(plan.table) as world:
         return _search(plan, tried, rows, world.exact, progress)
+
+
+def made_tables(
+    rows: Sequence[Row], count: int, unit: PrivacyUnit, *, most: int = 4
+) -> list[Table]:
+    """Return hostile tables; where a person has many rows, rows that people share."""
+    if not isinstance(unit, Unit):
+        return list(hostile_tables(rows, count, size=unit.size, most=most))
+    tables = hostile_tables(rows, count, size=None, most=2 * most)
+    return [shared_out(table, unit.column) for table in tables]
 
 
 def small_schema(query: Query, schema: Schema, loss: Amount | Loss) -> Schema:

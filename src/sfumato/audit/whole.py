@@ -13,11 +13,12 @@ import numpy as np
 from sfumato.account import Epsilon, Loss, epsilon_at, loss_text
 from sfumato.audit.attacks.asking import budget_race
 from sfumato.audit.black_box import Finding, compare_draws
-from sfumato.audit.hostile import Table, hostile_rows, hostile_tables
+from sfumato.audit.hostile import Table, hostile_rows
 from sfumato.audit.laws import fits
 from sfumato.audit.outcome import Draws
 from sfumato.audit.sensitivity import (
     World,
+    made_tables,
     neighbours,
     sensitivity,
     share,
@@ -166,7 +167,7 @@ def _farthest(plan: Plan, world: World, query: Query) -> tuple[Table, Table]:
     """Return the neighbours, of those tried, that use up most of the charge."""
     rows = hostile_rows(plan.table, query, 4)
     best: tuple[Any, Table, Table] = (-1, rows, rows)
-    for table in hostile_tables(rows, 6, size=plan.schema.unit.size, most=2):
+    for table in made_tables(rows, 6, plan.schema.unit, most=2):
         here = world.exact(plan, table)
         for other in neighbours(table, plan.schema.unit, rows):
             moved = difference_for_audit(here, world.exact(plan, other))
