@@ -13,7 +13,7 @@ from sfumato.audit.hostile import cells, hostile_rows, hostile_tables
 from sfumato.declare import query as ask
 from sfumato.engine.terms import Terms
 from sfumato.plan import allocate
-from sfumato.plan.term import bound
+from sfumato.plan.term import reach
 
 COLUMNS = {
     "x": sf.Real("0.5", "2.5", step=1, missing=999),
@@ -45,11 +45,11 @@ def test_a_sound_question_holds_in_every_norm_and_is_tight(unit, loss) -> None:
 def test_a_bound_off_by_one_is_proved(monkeypatch) -> None:
     """The neighbour that proves it is part of the finding."""
 
-    def short(aggregate):
-        true = bound(aggregate)
+    def short(aggregate, unit):
+        true = reach(aggregate, unit)
         return true - 1 if true > 1 else true
 
-    monkeypatch.setattr(allocate, "bound", short)
+    monkeypatch.setattr(allocate, "reach", short)
 
     found = sensitivity(QUESTION, sf.Schema(COLUMNS), tables=10, pool=2)
 
@@ -116,7 +116,7 @@ def test_people_with_many_rows_are_audited_as_a_whole(monkeypatch) -> None:
     monkeypatch.setattr(
         allocate, "sensitivity", lambda *a, **k: true(*a, **k) // 8 or 1
     )
-    monkeypatch.setattr(allocate, "reach", lambda *a, **k: 1, raising=False)
+    monkeypatch.setattr(allocate, "reach", lambda *a, **k: 1)
     broken = sensitivity(query, schema, tables=12, pool=2)
 
     assert not sound.violated, sound

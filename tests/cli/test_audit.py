@@ -6,7 +6,7 @@ from html.parser import HTMLParser
 import pytest
 
 from sfumato.plan import allocate
-from sfumato.plan.term import bound
+from sfumato.plan.term import reach
 
 QUICK = ("--draws", "1000", "--tables", "4", "--only", "overview")
 
@@ -60,7 +60,7 @@ def test_a_violation_gives_exit_code_one(desk, run, monkeypatch):
     """The bound of a mean off by a factor: the page says so above everything."""
     desk.project()
 
-    monkeypatch.setattr(allocate, "bound", lambda a: max(1, bound(a) // 2))
+    monkeypatch.setattr(allocate, "reach", lambda a, u: max(1, reach(a, u) // 2))
     done = run("audit", "project.toml", *QUICK)
 
     assert done.exit_code == 1, done.output
