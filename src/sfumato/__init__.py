@@ -55,7 +55,7 @@ if TYPE_CHECKING:
         sum,  # noqa: A004
         variance,
     )
-    from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
+    from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema, Text
     from sfumato.declare.unit import Rows, Unit
     from sfumato.errors import (
         ArgumentError,
@@ -105,6 +105,7 @@ _HOMES = {
         "LDiversity",
         "OwnerUtility",
         "TCloseness",
+        "Text",
         "expected_utility",
         "k_anonymity",
         "l_diversity",
@@ -137,7 +138,7 @@ _HOMES = {
         "sum",
         "variance",
     ),
-    "declare.schema": ("Boolean", "Category", "Integer", "Real", "Schema"),
+    "declare.schema": ("Boolean", "Category", "Integer", "Real", "Schema", "Text"),
     "declare.unit": ("Rows", "Unit"),
     "errors": (
         "ArgumentError",
@@ -200,6 +201,7 @@ __all__ = [
     "SourceError",
     "Spark",
     "TCloseness",
+    "Text",
     "Total",
     "Unit",
     "above_threshold",

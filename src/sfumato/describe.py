@@ -7,7 +7,15 @@ from dataclasses import dataclass
 from html import escape
 from typing import assert_never, final
 
-from sfumato.declare.schema import Boolean, Category, Column, Integer, Real, Schema
+from sfumato.declare.schema import (
+    Boolean,
+    Category,
+    Column,
+    Integer,
+    Real,
+    Schema,
+    Text,
+)
 from sfumato.release.text import aligned, visible
 from sfumato.words import N_, language, speaker
 
@@ -198,6 +206,11 @@ def _described(name: str, column: Column) -> Described:
                 alone=("count", "proportion", *_BINS), edged=(), together=("crosstab",),
                 groups=True,
             )  # fmt: skip
+        case Text():
+            return Described(
+                name, "text", None, None, "", (), (), complete=False, alone=("count",),
+                edged=(), together=(), groups=True,
+            )  # fmt: skip
         case _:
             assert_never(column)
 
@@ -221,6 +234,7 @@ _KINDS = {
     "integer": N_("whole number"),
     "category": N_("category"),
     "boolean": N_("true or false"),
+    "text": N_("text, not listed"),
 }
 
 

@@ -9,7 +9,7 @@ from math import inf
 from types import MappingProxyType
 from typing import final, get_args
 
-from sfumato.account import Gaussian, Geometric, KNorm, Selection, loss_text
+from sfumato.account import Gaussian, Geometric, KNorm, Selection, Threshold, loss_text
 from sfumato.engine.compiled import NOT_RUN, Target, statement
 from sfumato.engine.dialect import Dialect
 from sfumato.engine.physical import Layout
@@ -204,11 +204,14 @@ def _law(step: Step, place: int) -> tuple[float, str, float]:
             return float(m.squared_sensitivity) ** 0.5, "gaussian", float(m.scale)
         case Selection():
             return float(m.sensitivity), m.law, float(1 / m.rate)
+        case Threshold():
+            return float(m.keys ** (0.5 if m.law == "gaussian" else 1)), m.law, float(m.scale)  # fmt: skip
 
 
 _LAWS = {
     "k_norm": N_("joint, in step {step}"),
     "geometric": N_("two-sided geometric"),
+    "truncated_geometric": N_("two-sided geometric, cut off"),
     "gaussian": N_("Gaussian"),
     "permute_and_flip": N_("choice by permute-and-flip"),
     "exponential": N_("choice by the exponential mechanism"),

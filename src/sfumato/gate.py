@@ -6,8 +6,7 @@ source tree holds that.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from decimal import Decimal
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from operator import add
 from typing import assert_never, final
@@ -16,29 +15,27 @@ import numpy as np
 
 from sfumato import noise
 from sfumato.account import (
-    Epsilon,
     Gaussian,
     Geometric,
     KNorm,
     Loss,
     Selection,
-    epsilon_at,
+    Threshold,
 )
-from sfumato.account.loss import decimal_text
-from sfumato.engine import Exact
+from sfumato.engine import Exact, Integers, Keyed
+from sfumato.engine.chosen import narrowed, public
 from sfumato.engine.contingency import FINE, Choose, Measure, Rate, Tables, scores
 from sfumato.errors import SfumatoError
 from sfumato.plan import ByChoice, Plan, Step
 from sfumato.plan.bounded import BoundedPlan, Bounds
 from sfumato.plan.contingency import TablePlan, choice_of, noise_of
 from sfumato.post import figures, in_terms, lacking, measurements, points, short_by
+from sfumato.post.claim import clipped_words, told
 from sfumato.post.clipping import clipping_bounds
 from sfumato.release import (
-    Claim,
     Measurement,
     OwnerComparison,
     OwnerRehearsal,
-    Person,
     Receipt,
     Release,
     compare,
@@ -155,7 +152,7 @@ def find_bounds(plan: BoundedPlan, exact: Secret[Exact], receipt: Receipt) -> Fo
         SfumatoError: The receipt does not pay for this very plan.
     """
     _check_paid(plan, receipt)
-    noisy = _add_noise(plan.first, exact.unseal())
+    noisy = _release(plan.first, exact.unseal())[1]
     return Found(
         plan, clipping_bounds(plan.first, noisy), measurements(plan.first, noisy)
     )
@@ -177,7 +174,9 @@ def release(  # noqa: PLR0913  all but the first three are options
     the plan states, the result is ``plan.cost``-DP for the schema's unit and neighbour
     relation: each step is a geometric, K-norm or Gaussian mechanism or a selection, steps
     compose by addition, and all that follows is post-processing
-    (``docs/sensitivity.md``).
+    (``docs/sensitivity.md``). Unknown keys are shown where their noisy count reaches the
+    plan's threshold, which fails with the δ of the cost; all else is then measured for
+    the shown keys only (``docs/proofs/thresholds.md``).
 
     Args:
         plan: What was measured.
@@ -198,25 +197,9 @@ def release(  # noqa: PLR0913  all but the first three are options
             raise _not_paid()
     _check_paid(whole, receipt)
     secure = noise.default().secure
-    noisy = _add_noise(plan, exact.unseal())
-    unit = plan.schema.unit
-    told = format(Decimal(delta), "f")
-    if isinstance(whole.cost, Epsilon):
-        told = decimal_text(whole.cost.delta_units, 18)
-    implied = epsilon_at(whole.cost, told)
-    claim = Claim(
-        measure=plan.measure,
-        loss=str(whole.cost),
-        epsilon=None if implied is None else str(implied),
-        delta=told,
-        unit=unit.name,
-        neighbours=unit.neighbours,
-        size=unit.size,
-        receipt=receipt,
-        private=secure,
-        bounds=Person.of(unit),
-    )
-    question = str(plan.query) + ("" if found is None else _clipped_words(found))
+    plan, noisy = _release(plan, exact.unseal())
+    claim = told(plan, whole.cost, receipt, delta=delta, private=secure)
+    question = str(plan.query) + ("" if found is None else clipped_words(found.bounds))
     before = () if found is None else found.measurements
     return Release(
         title=title or str(plan.query),
@@ -240,11 +223,6 @@ def _not_paid() -> SfumatoError:
     )
 
 
-def _clipped_words(found: Found) -> str:
-    parts = (f"{c} clipped to [{a:g}, {b:g}]" for c, (a, b) in found.bounds.items())
-    return f"; {', '.join(parts)}"
-
-
 def compare_for_owner(
     plan: Plan, exact: Secret[Exact], released: Release
 ) -> OwnerComparison:
@@ -253,14 +231,20 @@ def compare_for_owner(
     No guarantee: what is returned is private data, is marked so, and must not leave
     the owner's desk.
     """
-    values = in_terms(plan, exact.unseal())
+    values = exact.unseal()
+    if isinstance(values, Keyed):
+        first = plan.query.statistics[0].name
+        names = [f.group for f in released if f.name == first]
+        keys = {tuple(name[k] for k in plan.query.keys) for name in names}
+        plan, values = narrowed(plan, values, [g for g in values.groups if g in keys])
+    held = in_terms(plan, values)
     truths: list[float] = []
     for statistic, recipe in plan.answers:
         if isinstance(recipe, ByChoice):
             chosen = [f.bin for f in released if f.name == statistic.name]
-            truths += lacking(plan, recipe, values, chosen)
+            truths += lacking(plan, recipe, held, chosen)
         else:
-            truths += map(float, points(plan, recipe, values))
+            truths += map(float, points(plan, recipe, held))
     return compare(released, truths)
 
 
@@ -275,42 +259,73 @@ def rehearse(plan: Plan, exact: Secret[Exact], runs: int) -> OwnerRehearsal:
         exact: Its sealed integers.
         runs: How often; 0 for the figures without noise alone.
     """
-    values = exact.unseal()
+    integers = public(exact.unseal())
+    values = in_terms(plan, integers)
 
-    def outcomes(held: Exact) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    def outcomes(
+        held: list[list[float]],
+    ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
         parts = [
             points(plan, recipe, held)
             if held is values or not isinstance(recipe, ByChoice)
-            else np.array(short_by(plan, recipe, values, held[recipe.part]))
+            else np.array(
+                short_by(plan, recipe, values, list(map(int, held[recipe.part])))
+            )
             for _, recipe in plan.answers
         ]
         return np.concatenate(parts)
 
     truths = outcomes(values)
-    drawn = [outcomes(_add_noise(plan, values)) for _ in range(runs)]
+    drawn = [outcomes(in_terms(plan, _add_noise(plan, integers))) for _ in range(runs)]
     return OwnerRehearsal(truths, np.array(drawn).reshape(runs, len(truths)))
 
 
-def difference_for_audit(one: Secret[Exact], other: Secret[Exact]) -> Exact:
+def difference_for_audit(one: Secret[Exact], other: Secret[Exact]) -> Integers:
     """Return how far two tables lie apart: of made-up tables, or for the owner's eyes.
 
     No guarantee and no debit. `sfumato.audit` calls it on tables made of declarations.
     """
-    pairs = zip(one.unseal(), other.unseal(), strict=True)
+    pairs = zip(public(one.unseal()), public(other.unseal()), strict=True)
     return tuple(tuple(x - y for x, y in zip(*p, strict=True)) for p in pairs)
 
 
-def draws_for_audit(plan: Plan, exact: Secret[Exact], runs: int) -> list[Exact]:
+def draws_for_audit(plan: Plan, exact: Secret[Exact], runs: int) -> list[Integers]:
     """Draw the noisy integers of a release, `runs` times: of made-up tables only.
 
     No guarantee and no debit, as in `difference_for_audit`.
     """
-    values = exact.unseal()
+    values = public(exact.unseal())
     return [_add_noise(plan, values) for _ in range(runs)]
 
 
-def _add_noise(plan: Plan, exact: Exact) -> Exact:
-    """Add to every part the noise of the step it belongs to, or choose from it."""
+def _release(plan: Plan, exact: Exact) -> tuple[Plan, Integers]:
+    """Return the plan with the groups that are shown, and its noisy integers."""
+    if not isinstance(exact, Keyed):
+        return plan, _add_noise(plan, exact)
+    part, threshold = plan.selecting, plan.threshold
+    if part is None or threshold is None:
+        raise SfumatoError(
+            N_("the plan has no threshold for the unknown keys"),
+            hint=N_("release through a session; it plans what it runs"),
+        )
+    # Sorted by the keys alone: neither rows nor noise decide the order of a release.
+    groups = plan.grouping.arranged(exact.groups)
+    counts = dict(zip(exact.groups, exact.integers[part], strict=False))
+    drawn = _draw(plan.step_of(part), len(groups))[0]
+    passed = {
+        group: counts[group] + z
+        for group, z in zip(groups, drawn, strict=True)
+        # A key without a row is in no table, and nothing may show it.
+        if counts[group] >= 1 and counts[group] + z >= threshold.least
+    }
+    shown, held = narrowed(plan, exact, list(passed))
+    others = tuple(step for step in plan.steps if part not in step.parts)
+    noisy = _add_noise(replace(shown, steps=others), held)
+    return shown, (*noisy[:part], tuple(passed.values()), *noisy[part + 1 :])
+
+
+def _add_noise(plan: Plan, exact: Integers) -> Integers:
+    """Add to every part the noise of its step, or choose from it; of none it is empty."""
     noisy: dict[int, tuple[int, ...]] = {}
     for step in plan.steps:
         values = [exact[part] for part in step.parts]
@@ -321,7 +336,7 @@ def _add_noise(plan: Plan, exact: Exact) -> Exact:
             step.parts, _draw(step, len(values[0])), values, strict=True
         ):
             noisy[part] = tuple(map(add, held, drawn))
-    return tuple(noisy[part] for part in range(len(plan.parts)))
+    return tuple(noisy.get(part, ()) for part in range(len(plan.parts)))
 
 
 def _choose(
@@ -331,7 +346,7 @@ def _choose(
     law = noise.permute_and_flip
     if mechanism.law == "exponential":
         law = noise.exponential
-    each = len(scores) // groups
+    each = len(scores) // groups if groups else 1
     return tuple(
         law(scores[i : i + each], mechanism.rate) for i in range(0, len(scores), each)
     )
@@ -346,14 +361,28 @@ def _draw(step: Step, cells: int) -> list[tuple[int, ...]]:
             drawn = [
                 noise.box_noise(bounds, mechanism.scale, levels) for _ in range(cells)
             ]
-            return list(zip(*drawn, strict=True))
+            return list(zip(*drawn, strict=True)) or [()] * len(bounds)
         case Geometric() | Gaussian():
             return [_noise_vector(mechanism, cells)]
+        case Threshold():
+            return [_draw_threshold(mechanism, cells)]
         case Selection():
             msg = "a choice adds no noise"
             raise TypeError(msg)
         case _:
             assert_never(mechanism)
+
+
+def _draw_threshold(threshold: Threshold, cells: int) -> tuple[int, ...]:
+    """Draw the noise of counts of unknown keys; what lies beyond its ends again."""
+    drawn = list(_noise_vector(threshold.noise, cells))
+    while threshold.reach:
+        beyond = [i for i, z in enumerate(drawn) if abs(z) > threshold.reach]
+        if not beyond:
+            break
+        for i, z in enumerate(_noise_vector(threshold.noise, len(beyond))):
+            drawn[beyond[i]] = z
+    return tuple(drawn)
 
 
 def _noise_vector(mechanism: Geometric | Gaussian, cells: int) -> tuple[int, ...]:

@@ -100,7 +100,11 @@ class Question:
         return Question(self._desk, self.query.select(*statistics))
 
     def plan(
-        self, epsilon: Amount | Loss | None = None, *, rho: Amount | None = None
+        self,
+        epsilon: Amount | Loss | None = None,
+        *,
+        rho: Amount | None = None,
+        delta: Amount | None = None,
     ) -> SessionPlan:
         """Return what `release` would do, with its cost. Reads no rows, costs nothing.
 
@@ -109,12 +113,15 @@ class Question:
                 would have alone, at the budget's δ; it is charged as the ρ it converts
                 to, so that many such releases cost less than their sum.
             rho: What to spend under a budget in ρ.
+            delta: What to spend on unknown keys: the probability that a key is shown
+                that one row alone has. Only such questions need it, and must name it.
 
         Raises:
             DeclarationError: The question does not fit the schema, or the loss is
                 unusable or of another currency than the budget.
         """
-        dataset, loss = self._desk.dataset, self._loss(epsilon, rho)
+        dataset = self._desk.dataset
+        loss = loss_of(self._desk.budget, epsilon, rho, delta)
         name, schema = dataset.name, dataset.schema
         bounded = make_bounded(self.query, schema, loss, dataset=name)
         if bounded is not None:
@@ -128,17 +135,15 @@ class Question:
         epsilon: Amount | Loss | None = None,
         *,
         rho: Amount | None = None,
+        delta: Amount | None = None,
         title: str = "",
         confidence: float = 0.95,
         request_key: str | None = None,
     ) -> Release:
         """Plan and release in one step; see `plan` and `SessionPlan.release`."""
-        return self.plan(epsilon, rho=rho).release(
+        return self.plan(epsilon, rho=rho, delta=delta).release(
             title=title, confidence=confidence, request_key=request_key
         )
-
-    def _loss(self, epsilon: Amount | Loss | None, rho: Amount | None) -> Loss:
-        return loss_of(self._desk.budget, epsilon, rho)
 
     def __repr__(self) -> str:
         """Say the question in words."""
@@ -170,6 +175,18 @@ class SessionPlan:
     def cost(self) -> Loss:
         """What `release` will debit."""
         return self.whole.cost
+
+    def visible(self, confidence: float = 0.95) -> int | None:
+        """Return the rows that an unknown key needs to be shown; reads no data.
+
+        Args:
+            confidence: Probability with which a key of that many rows is shown.
+
+        Returns:
+            A number of rows, or none where all keys are public.
+        """
+        threshold = self.plan.threshold
+        return None if threshold is None else threshold.visible(_confidence(confidence))
 
     def expected(
         self, *, rows: int = 1000, confidence: float = 0.95
@@ -293,6 +310,12 @@ class SessionPlan:
             f"{self.plan.query}",
             f"cost: {loss_text(self.cost)} per {unit.name} ({unit.neighbours})",
         ]
+        if (threshold := self.plan.threshold) is not None:
+            lines.append(
+                f"  a key is shown from a noisy count of {threshold.least}: "
+                f"{threshold.visible(0.95)} rows (95 %), one row with probability "
+                f"{float(threshold.cost.delta):.4g} at most"
+            )
         for e in self.expected():
             rows = f" at {e.rows:g} rows" if e.rows else ""
             lines.append(

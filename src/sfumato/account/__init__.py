@@ -12,7 +12,7 @@ from sfumato.account.allocate import (
     optimal,
     weighted,
 )
-from sfumato.account.asked import loss_of, told_delta
+from sfumato.account.asked import loss_of, told_delta, with_delta
 from sfumato.account.budget import (
     ApproxDP,
     Budget,
@@ -85,4 +85,5 @@ __all__ = [
     "targets",
     "told_delta",
     "weighted",
+    "with_delta",
 ]

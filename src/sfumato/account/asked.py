@@ -12,7 +12,7 @@ from sfumato.amount import Amount
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
 
-__all__ = ["loss_of", "told_delta"]
+__all__ = ["loss_of", "told_delta", "with_delta"]
 
 
 def loss_of(
@@ -52,13 +52,18 @@ def loss_of(
             budget=_WORDS[budget.measure],
             asked=_WORDS[wanted.measure],
         )
-    units = read_delta(delta)
-    return _failing(budget, wanted, units) if units else wanted
+    return with_delta(budget, wanted, read_delta(delta))
 
 
-def _failing(budget: Budget, loss: Loss, delta_units: int) -> Loss:
-    """Return the loss with a δ for unknown keys beside it."""
+def with_delta(budget: Budget, loss: Loss, delta_units: int) -> Loss:
+    """Return the loss with a δ for unknown keys beside it.
+
+    Raises:
+        DeclarationError: The budget holds none.
+    """
     cap = budget.cap
+    if not delta_units:
+        return loss
     if isinstance(cap, GDP) or isinstance(loss, GDP) or not cap.delta_units:
         raise DeclarationError(
             N_("the budget holds no delta for unknown keys"),

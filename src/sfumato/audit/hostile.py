@@ -9,7 +9,15 @@ from typing import TypeAlias
 import numpy as np
 
 from sfumato.declare.query import Histogram, Query
-from sfumato.declare.schema import Boolean, Category, Column, Integer, Real, Schema
+from sfumato.declare.schema import (
+    Boolean,
+    Category,
+    Column,
+    Integer,
+    Real,
+    Schema,
+    Text,
+)
 from sfumato.noise import default
 
 __all__ = ["Row", "Table", "cells", "hostile_rows", "hostile_tables", "shared_out"]
@@ -52,6 +60,9 @@ def cells(
             near = [f" {keys[0]}", str(keys[-1]).swapcase() + "\u0301", ""]
             odd: list[object] = [] if typed else [1e308, nan, 10**400, b"0"]
             return (*(map(str, keys) if typed else keys), *near, None, *odd)
+        case Text(longest):
+            texts = ("a", "A", "", " a", "a\u0301", "\u00e1", "2", "2.0", "x" * longest)
+            return (*texts, "x" * (longest + 1), None, *(() if typed else (2.5, b"0")))
         case Boolean():
             if typed:
                 return (True, False, None)

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from sfumato.account import Gaussian, Geometric, KNorm
 from sfumato.audit.distribution import Fit, distribution
-from sfumato.engine import Exact
+from sfumato.engine import Integers
 from sfumato.noise.joint import box_level
 from sfumato.plan import Plan, Step
 
@@ -36,7 +36,7 @@ class LawFit:
     fit: Fit | None
 
 
-def fits(plan: Plan, drawn: Sequence[Exact], *, risk: float) -> Iterator[LawFit]:
+def fits(plan: Plan, drawn: Sequence[Integers], *, risk: float) -> Iterator[LawFit]:
     """Test the noise of each step of a plan.
 
     Joint noise is tested by the size of its box, κ, whose law is a sum in closed form;
@@ -76,7 +76,7 @@ def _law(step: Step) -> tuple[str, Callable[[float], float] | None] | None:
             return None
 
 
-def _sample(step: Step, drawn: Sequence[Exact]) -> NDArray[np.float64]:
+def _sample(step: Step, drawn: Sequence[Integers]) -> NDArray[np.float64]:
     """Return the noise of a step, all cells and runs in one row."""
     if not isinstance(step.mechanism, KNorm):
         return np.array([x for one in drawn for x in one[step.parts[0]]], np.float64)

@@ -13,7 +13,7 @@ from fractions import Fraction
 from math import sqrt
 from typing import Any, Self, TypeAlias, final
 
-from sfumato.account import Gaussian, Geometric, Loss, Selection
+from sfumato.account import Gaussian, Geometric, Loss, Selection, Threshold
 from sfumato.amount import Amount
 from sfumato.audit.hostile import Row, Table, hostile_rows, hostile_tables, shared_out
 from sfumato.audit.people import other_people
@@ -342,6 +342,10 @@ def share(step: Step, moved: Sequence[Sequence[int]], groups: int) -> Fraction:
     choice the sum of the largest rise and the largest fall of its scores.
     """
     mechanism = step.mechanism
+    if isinstance(mechanism, Threshold):
+        mechanism = (
+            mechanism.noise
+        )  # of the counts; what is shown has a test of its own
     if isinstance(mechanism, Selection):
         each = len(moved[0]) // groups
         cells = [moved[0][i : i + each] for i in range(0, len(moved[0]), each)]

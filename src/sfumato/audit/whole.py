@@ -10,7 +10,7 @@ from typing import Any, final
 
 import numpy as np
 
-from sfumato.account import Epsilon, Loss, epsilon_at, loss_text
+from sfumato.account import GDP, Epsilon, Loss, epsilon_at, loss_text
 from sfumato.audit.attacks.asking import budget_race
 from sfumato.audit.black_box import Finding, compare_draws
 from sfumato.audit.hostile import Table, hostile_rows
@@ -27,7 +27,7 @@ from sfumato.audit.sensitivity import (
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.query import Query
 from sfumato.declare.schema import Schema
-from sfumato.engine import Exact
+from sfumato.engine import Exact, Integers
 from sfumato.gate import difference_for_audit, draws_for_audit
 from sfumato.plan import Plan, make_plan
 from sfumato.release.audited import Check
@@ -41,6 +41,7 @@ STAGES = 3  # of each release, for a progress bar
 _RISK = 1e-9
 _PUBLIC = N_("it tells public numbers only: there is no noise and no loss")
 _TOO_WIDE = N_("the law of its noise is too wide to be summed here")
+_UNKNOWN = N_("its keys are unknown: the audit compares public groups only")
 _NUMBERS = 64  # of one release that the black box looks at
 _THREADS, _EACH, _ANSWERS = 8, 2, 5
 
@@ -82,8 +83,9 @@ class ReleaseAudit:
 
     def checks(self) -> Iterator[tuple[Check, ...]]:
         """Yield the checks of each of the stages."""
-        if not self._plan.steps:
-            self.skipped.append((self._name, _PUBLIC))
+        out = _UNKNOWN if self._plan.threshold is not None else _PUBLIC
+        if not self._plan.steps or out is _UNKNOWN:
+            self.skipped.append((self._name, out))
             yield from [()] * STAGES
             return
         yield (self._sensitivity(),)
@@ -113,7 +115,9 @@ class ReleaseAudit:
         )
 
     def _noise(self) -> Iterator[Check]:
-        zeros = Secret(tuple((0,) * part.cells for part in self._plan.parts))
+        zeros: Secret[Exact] = Secret(
+            tuple((0,) * part.cells for part in self._plan.parts)
+        )
         drawn = draws_for_audit(self._plan, zeros, self._draws)
         for law in fits(self._plan, drawn, risk=_RISK):
             subject = f"{self._name}: {law.name}"
@@ -180,13 +184,13 @@ def _farthest(plan: Plan, world: World, query: Query) -> tuple[Table, Table]:
     return best[1], best[2]
 
 
-def _moving(drawn: Sequence[Exact]) -> list[tuple[int, int]]:
+def _moving(drawn: Sequence[Integers]) -> list[tuple[int, int]]:
     """Return the places of the integers that the black box looks at."""
     places = [(p, c) for p, part in enumerate(drawn[0]) for c in range(len(part))]
     return places[:_NUMBERS]
 
 
-def _columns(drawn: Sequence[Exact], places: Sequence[tuple[int, int]]) -> Draws:
+def _columns(drawn: Sequence[Integers], places: Sequence[tuple[int, int]]) -> Draws:
     numbers = {
         f"integer {p + 1}.{c + 1}": np.array([float(one[p][c]) for one in drawn])
         for p, c in places
@@ -206,7 +210,10 @@ def race(query: Query, schema: Schema, loss: Loss) -> Check:
     rows = hostile_rows(small, query, 4)
     size = small.unit.size
     table = [dict(row) for row in (rows * (size or 1))[: size or len(rows)]]
-    cap: Any = type(loss).from_units(loss.units * _ANSWERS)
+    cap: Any = GDP.from_units(loss.units * _ANSWERS)
+    if not isinstance(loss, GDP):  # whose δ, of unknown keys, is raced for too
+        costs = loss.units * _ANSWERS, loss.delta_units * _ANSWERS
+        cap = type(loss).from_units(*costs)
     with TemporaryDirectory() as folder:
         data = Dataset(table, schema=small, name="audit")
         session = Session(data, budget=cap, ledger=Path(folder) / "audit.ledger")

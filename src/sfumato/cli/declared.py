@@ -7,7 +7,7 @@ from typing import assert_never
 
 from sfumato.cli.tongue import say
 from sfumato.declare.calendar import EPOCH, Date
-from sfumato.declare.schema import Boolean, Category, Column, Integer, Real
+from sfumato.declare.schema import Boolean, Category, Column, Integer, Real, Text
 from sfumato.words import N_
 
 __all__ = ["column_words"]
@@ -35,6 +35,8 @@ def column_words(column: Column) -> str:
                 true=_list(true),
                 false=_list(false),
             )
+        case Text(longest):
+            return say(N_("texts of at most {most} characters"), most=longest)
         case _:
             assert_never(column)
 

@@ -7,7 +7,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, NoReturn, final
 
-from sfumato.declare.schema import Boolean, Category, Key, Schema, token
+from sfumato.declare.schema import Boolean, Category, Key, Schema, Text, token
 from sfumato.errors import DeclarationError, closest
 from sfumato.words import N_
 
@@ -93,9 +93,12 @@ def fitting(listed: Listed, schema: Schema) -> Listed:
         DeclarationError: A key is not declared, or is of another type than the
             declared one that it resembles; the hint names the nearest.
     """
-    known: list[dict[object, Key]] = []
+    known: list[dict[object, Key] | Text] = []
     for name in listed.columns:
         column = schema[name]
+        if isinstance(column, Text):
+            known.append(column)
+            continue
         if not isinstance(column, Category | Boolean):
             raise DeclarationError(
                 N_("column {name} cannot group: it has no declared keys"),
@@ -107,7 +110,9 @@ def fitting(listed: Listed, schema: Schema) -> Listed:
         listed.columns,
         tuple(
             tuple(
-                _declared(name, key, values)
+                _text(name, key, values)
+                if isinstance(values, Text)
+                else _declared(name, key, values)
                 for name, key, values in zip(
                     listed.columns, combination, known, strict=True
                 )
@@ -132,6 +137,26 @@ def _declared(name: str, key: Key, known: Mapping[object, Key]) -> Key:
         name=repr(name),
         near=(listed if like is None else repr(like))[:200],
     )
+
+
+def _text(name: str, key: Key, column: Text) -> str:
+    if not isinstance(key, str):
+        raise DeclarationError(
+            N_("{key} is no text, and the keys of {name} are texts"),
+            hint=N_("the nearest key is {near}"),
+            key=repr(key)[:60],
+            name=repr(name),
+            near=repr(token(key)),
+        )
+    if len(key) > column.longest:
+        raise DeclarationError(
+            N_("{key} is longer than the {most} characters of a key of {name}"),
+            hint=N_("no cell can be this key; declare Text(longest=…) for longer ones"),
+            key=repr(key)[:60],
+            most=column.longest,
+            name=repr(name),
+        )
+    return str(token(key))
 
 
 def _combination(columns: tuple[str, ...], entry: object) -> tuple[Key, ...]:

@@ -13,6 +13,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 from sfumato.declare.number import Integer, Number, Real
+from sfumato.declare.text import Text
 from sfumato.declare.token import token
 from sfumato.declare.unit import Identifier, Rows, Unit, check_unit
 from sfumato.errors import DeclarationError, nearest
@@ -24,10 +25,12 @@ __all__ = [
     "Column",
     "Integer",
     "Key",
+    "Known",
     "Number",
     "Real",
     "Schema",
     "Stored",
+    "Text",
     "token",
 ]
 
@@ -121,7 +124,9 @@ class Boolean:
         return (False, True)
 
 
-Column: TypeAlias = Real | Integer | Category | Boolean
+Known: TypeAlias = Real | Integer | Category | Boolean
+"""Columns whose every value is declared: by bounds, or by a list of keys."""
+Column: TypeAlias = Known | Text
 
 Stored: TypeAlias = Column | Identifier
 """What a loader reads: a declared column, or the identifiers of the protected unit."""
@@ -168,7 +173,7 @@ class Schema:
             if not isinstance(column, Column):
                 raise DeclarationError(
                     N_("column {name} is not declared with a column type"),
-                    hint=N_("use Real, Integer, Category or Boolean"),
+                    hint=N_("use Real, Integer, Category, Boolean or Text"),
                     name=repr(name),
                 )
         if not columns:

@@ -6,16 +6,42 @@ plain Python that every other engine is compared with.
 
 from __future__ import annotations
 
-from typing import Protocol, TypeAlias
+from dataclasses import dataclass
+from typing import Protocol, TypeAlias, final
 
-from sfumato.plan import Plan
+from sfumato.plan import Group, Plan
 from sfumato.secret import Secret
 
-__all__ = ["Engine", "Exact"]
+__all__ = ["Engine", "Exact", "Integers", "Keyed"]
 
-Exact: TypeAlias = "tuple[tuple[int, ...], ...]"
+Integers: TypeAlias = "tuple[tuple[int, ...], ...]"
 """One tuple per part of the plan, of the part's `cells` integers: groups in the order
 of ``plan.groups``, and for a histogram the bins of each group innermost."""
+
+
+@final
+@dataclass(frozen=True, slots=True, repr=False)
+class Keyed:
+    """The integers of a question with unknown keys, and the keys themselves.
+
+    Both are private: which keys occur is what the threshold protects.
+
+    Attributes:
+        groups: The keys that occur, by `Grouping.arranged`; each has at least one row.
+        integers: As `Integers`, of these groups, and of all other rows at the end where
+            the question asks for them.
+    """
+
+    groups: tuple[Group, ...]
+    integers: Integers
+
+    def __repr__(self) -> str:
+        """Show nothing, so that logs stay clean."""
+        return "<Keyed>"
+
+
+Exact: TypeAlias = "Integers | Keyed"
+"""What an engine computes: of public groups, or of those that it found."""
 
 
 class Engine(Protocol):

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, final
 from sfumato.declare.calendar import Date
 from sfumato.declare.schema import Schema
 from sfumato.engine.columns import DAY, PLACE, encode, plain_array
-from sfumato.engine.table import Table, declared_positions, unreadable
+from sfumato.engine.table import Table, declared_positions, refuse_floats, unreadable
 
 if TYPE_CHECKING:
     import polars as pl
@@ -41,13 +41,17 @@ def load_polars(frame: pl.DataFrame | pl.LazyFrame, schema: Schema) -> Table:
     columns: list[pl.Series] = []
     places: set[int] = set()
     days: set[int] = set()
-    for i, (_, column) in enumerate(schema.stored):
+    for i, (name, column) in enumerate(schema.stored):
         series = table.to_series(i)
+        if series.dtype.is_float():
+            refuse_floats(name, str(series.dtype), column)
         if series.dtype.base_type().__name__ in _BY_CELL:
             array = encode(series.to_list(), column)
             places |= {i} if array.dtype == PLACE else set()
             days |= {i} if array.dtype == DAY else set()
-            series = pl.Series(f"c{i}", plain_array(array))
+            plain = plain_array(array)
+            texts = plain.dtype.kind == "O"
+            series = pl.Series(f"c{i}", plain.tolist(), pl.String) if texts else pl.Series(f"c{i}", plain)  # fmt: skip
         columns.append(series)
     stored = tuple(str(table.to_series(i).dtype) for i, _ in enumerate(positions))
     return _stream(pl.DataFrame(columns), stored, frozenset(places), frozenset(days))
@@ -75,7 +79,8 @@ def load_arrow(table: pa.Table | pa.RecordBatch, schema: Schema) -> Table:
             array = encode(column.to_pylist(), declared)
             if array.dtype == PLACE:
                 places.add(i)
-            column = pa.array(plain_array(array))
+            plain = plain_array(array)
+            column = pa.array(plain, pa.string() if plain.dtype.kind == "O" else None)
         columns.append(column)
     stored = tuple(str(table.schema.field(p).type) for p in declared_positions(schema, names))  # fmt: skip
     chosen = pa.table(columns, names=[f"c{i}" for i, _ in enumerate(columns)])

@@ -16,10 +16,16 @@ from decimal import Context, Decimal
 from typing import final
 
 from sfumato.declare.calendar import Date
-from sfumato.declare.schema import Boolean, Category, Schema
+from sfumato.declare.schema import Schema
+from sfumato.declare.schema import Stored as Declared
 from sfumato.declare.unit import Identifier
 from sfumato.engine.physical import Floating, Layout, Physical, Text, Truth, Whole
-from sfumato.engine.table import declared_positions, unreadable
+from sfumato.engine.table import (
+    declared_positions,
+    has_keys,
+    refuse_floats,
+    unreadable,
+)
 
 __all__ = ["CATALOG", "Stored", "quoted", "relation", "settle"]
 
@@ -97,34 +103,28 @@ def _columns(columns: Sequence[Stored], schema: Schema) -> list[_Column]:
     return [
         _day(*columns[place])
         if isinstance(column, Date)
-        else _column(
-            *columns[place],
-            has_keys=isinstance(column, Category | Boolean | Identifier),
-            is_name=isinstance(column, Identifier),
-        )
+        else _column(*columns[place], column)
         for (_, column), place in zip(schema.stored, places, strict=True)
     ]
 
 
-def _column(
-    name: str, stored: str, oid: int, *, has_keys: bool, is_name: bool
-) -> _Column:
+def _column(name: str, stored: str, oid: int, column: Declared) -> _Column:
+    keys = has_keys(column)
     cell = f"source.{quoted(name)}"
     if oid in _WHOLE:
         half = 1 << _WHOLE[oid] - 1
         return _Column(Whole(-half, half - 1), cell)
     if oid in _FLOAT:
+        refuse_floats(name, stored, column)
         return _Column(Floating(), f"CAST({cell} AS double precision)")
     if oid == _TRUTH:
         return _Column(Truth(), cell)
     if oid in _TEXT:
         text = f'CAST({cell} AS text) COLLATE "C"'  # other collations merge texts
-        return (
-            _Column(Text(), text) if has_keys else _Column(Floating(), _of_text(text))
-        )
+        return _Column(Text(), text) if keys else _Column(Floating(), _of_text(text))
     if oid == _NUMERIC:
-        return _Column(Text(), _key_of_numeric(cell)) if has_keys else _Column(Floating(), _of_numeric(cell))  # fmt: skip
-    if oid == _UUID and is_name:
+        return _Column(Text(), _key_of_numeric(cell)) if keys else _Column(Floating(), _of_numeric(cell))  # fmt: skip
+    if oid == _UUID and isinstance(column, Identifier):
         return _Column(Text(), f'CAST({cell} AS text) COLLATE "C"')
     raise unreadable(name, stored)
 

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from sfumato.declare.calendar import EPOCH, Date, day_of_text
 from sfumato.declare.numeral import numeral
-from sfumato.declare.schema import Boolean, Category, Number, token
+from sfumato.declare.schema import Boolean, Category, Number, Text, token
 from sfumato.declare.unit import Identifier
 
 __all__ = [
@@ -27,6 +27,7 @@ __all__ = [
     "key_index",
     "number",
     "plain",
+    "text_key",
 ]
 
 
@@ -162,6 +163,24 @@ def grid_number(value: float, column: Number) -> int:
     if value >= column.upper:
         return column.last
     return min(max(floor(value / column.step + 0.5), column.first), column.last)
+
+
+def text_key(cell: object, column: Text) -> str | None:
+    """Return the key that a cell of a text column is; none when it is missing.
+
+    Examples:
+        >>> [text_key(c, Text(longest=4)) for c in (" A ", "2.0", 7, 2.5, "", "A" * 5)]
+        [' A ', '2', '7', None, '', None]
+    """
+    raw = plain(cell)
+    text = raw if isinstance(raw, str) else token(raw)
+    if text is None or len(text) > column.longest:
+        return None
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # a lone surrogate, which no database holds
+        return None
+    return token(text)
 
 
 def key_index(cell: object, column: Category | Boolean) -> int | None:

@@ -9,9 +9,9 @@ from typing import Any, TypeAlias, assert_never, final
 import numpy as np
 
 from sfumato.declare.calendar import Date
-from sfumato.declare.schema import Boolean, Category, Integer, Real, Stored, token
+from sfumato.declare.schema import Boolean, Category, Integer, Real, Stored, Text, token
 from sfumato.declare.unit import Identifier
-from sfumato.engine.cell import day, identity, number, plain
+from sfumato.engine.cell import day, identity, number, plain, text_key
 from sfumato.engine.table import Table
 
 __all__ = [
@@ -37,8 +37,8 @@ DAY = np.dtype([("day", np.float64)])
 """The type of a column of day numbers; other numbers are no days."""
 
 
-def cell_reader(column: Stored) -> Callable[[object], float]:
-    """Return the total function from a cell to a number (NaN) or a place (-1).
+def cell_reader(column: Stored) -> Callable[[object], Any]:
+    """Return the total function from a cell to a number (NaN), place (-1) or text (none).
 
     Missing codes stay numbers here; each scan tells them apart. Identifiers get places
     in the order in which this reader meets them, so a column has one reader.
@@ -59,6 +59,8 @@ def cell_reader(column: Stored) -> Callable[[object], float]:
             places = {text: i for i, text in enumerate(column.tokens)}
         case Identifier():
             return _Numbering(column)
+        case Text():
+            return lambda cell: text_key(cell, column)
         case _:
             assert_never(column)
     return lambda cell: places.get(token(plain(cell)), -1)  # none is no key
@@ -87,12 +89,17 @@ def _read_day(cell: object) -> float:
 
 
 def encode(cells: Iterable[object], column: Stored) -> Array:
-    """Return doubles with NaN for missing, or places with -1 for missing."""
+    """Return doubles with NaN for missing, places with -1, or texts with none."""
     return pack(map(cell_reader(column), cells), column)
 
 
-def pack(values: Iterable[float], column: Stored) -> Array:
+def pack(values: Iterable[Any], column: Stored) -> Array:
     """Return the array of what `cell_reader` returned for each cell."""
+    if isinstance(column, Text):
+        texts = list(values)
+        array = np.empty(len(texts), dtype=object)
+        array[:] = texts
+        return array
     if isinstance(column, Category | Boolean | Identifier):
         return np.fromiter(values, dtype=np.int32).view(PLACE)
     numbers = np.fromiter(values, dtype=np.float64)

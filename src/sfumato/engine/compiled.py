@@ -11,6 +11,7 @@ from typing import Literal, TypeAlias, assert_never
 
 from sfumato.declare.calendar import Date
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema, Stored
+from sfumato.declare.schema import Text as Unlisted
 from sfumato.declare.unit import Identifier
 from sfumato.engine import statement as statements
 from sfumato.engine.dialect import (
@@ -93,7 +94,7 @@ def _physical(column: Stored) -> Physical:
     match column:
         case Real() | Integer():
             return Floating()
-        case Category() | Identifier():
+        case Category() | Unlisted() | Identifier():
             return Text()
         case Boolean():
             return Truth()

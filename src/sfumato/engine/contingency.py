@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, final
 
 import numpy as np
 
-from sfumato.declare.schema import Boolean, Category, Integer, Real
+from sfumato.declare.schema import Boolean, Category, Integer, Real, Text
 from sfumato.engine.cell import grid_number, key_index, number
 from sfumato.engine.table import log
 from sfumato.engine.terms import Terms
@@ -188,7 +188,7 @@ def _add_key(
     column, raw = cells
     coding = query.codings[int(str(column))]
     key = terms.place(coding.column, raw)
-    bin_ = coding.missing if key is None else coding.places[key]
+    bin_ = coding.missing if key is None else coding.places[int(key)]
     found[place[int(str(column)),]][bin_] += int(str(rows))
 
 
@@ -303,3 +303,5 @@ def bin_of(cell: object, coding: Coding, query: TableQuery) -> int:
         case Category() | Boolean() as column:
             place = key_index(cell, column)
             return coding.missing if place is None else coding.places[place]
+        case Text():
+            return coding.missing

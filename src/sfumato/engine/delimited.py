@@ -16,7 +16,7 @@ from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache
 from itertools import chain, islice, product
 from pathlib import Path
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -151,7 +151,7 @@ def _read(
     return [np.concatenate(part) for part in parts]
 
 
-def _reader(source: CSV, column: Stored) -> Callable[[str], float]:
+def _reader(source: CSV, column: Stored) -> Callable[[str], Any]:
     """Return the cell reader for text as this file writes it; empty text is missing."""
     read = cell_reader(column)
     plain = source.decimal == "." and source.thousands is None

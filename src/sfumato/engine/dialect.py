@@ -32,6 +32,7 @@ class Dialect:
     whose first column is its highest bit. `hexed` stands for a text by the bytes of its UTF-8;
     where it is given, all but plain words are written so. `fence` ends
     a sub-query that must not be copied into the places where its columns are used.
+    `length` is in code points.
     """
 
     name: str
@@ -59,6 +60,8 @@ class Dialect:
     sum_int64: str
     null_int64: str
     cte: str
+    length: str = "length({x})"
+    int_to_text: str = "CAST({x} AS VARCHAR)"
     grouping_takes_many: bool = True
     hexed: str | None = None
     fence: str = ""
@@ -159,6 +162,8 @@ POSTGRES = Dialect(
     null_int64="CAST(NULL AS bigint)",
     cte="{name} AS MATERIALIZED",
     fence=" OFFSET 0",
+    length="char_length({x})",
+    int_to_text="CAST({x} AS text)",
 )
 
 _LOW = (1 << 21) - 1
@@ -199,6 +204,8 @@ SPARK = Dialect(
     cte="{name} AS",
     grouping_takes_many=False,
     hexed="CAST(X'{x}' AS STRING)",
+    length="char_length({x})",
+    int_to_text="CAST({x} AS STRING)",
 )
 
 BIGQUERY = Dialect(
@@ -229,6 +236,7 @@ BIGQUERY = Dialect(
     cte="{name} AS",
     grouping_takes_many=False,
     hexed="SAFE_CONVERT_BYTES_TO_STRING(FROM_HEX('{x}'))",
+    int_to_text="CAST({x} AS STRING)",
 )
 
 SNOWFLAKE = Dialect(

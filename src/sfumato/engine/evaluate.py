@@ -23,7 +23,15 @@ from sfumato.declare.logic import (
     StartsWith,
 )
 from sfumato.declare.query import Query
-from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema, token
+from sfumato.declare.schema import (
+    Boolean,
+    Category,
+    Integer,
+    Real,
+    Schema,
+    Text,
+    token,
+)
 from sfumato.declare.value import (
     Arithmetic,
     Choice,
@@ -40,7 +48,7 @@ from sfumato.declare.value import (
     Value,
     settled,
 )
-from sfumato.engine.cell import Day, as_double, day, key_index, number
+from sfumato.engine.cell import Day, as_double, day, key_index, number, text_key
 from sfumato.engine.cell import constant as number_constant
 from sfumato.plan.kinds import (
     FIRST_DAY,
@@ -54,8 +62,8 @@ from sfumato.plan.kinds import (
 __all__ = ["Cell", "arithmetic", "cell", "truth", "value", "widened_row"]
 
 Row: TypeAlias = Mapping[str, object]
-Cell: TypeAlias = "float | int | None"
-"""A cell after the rule: a number, the place of a key, or none when missing."""
+Cell: TypeAlias = "float | int | str | None"
+"""A cell after the rule: a number, the place of a key, a text, or none when missing."""
 Found: TypeAlias = "float | str | bool | None"
 """A computed value; a text is a token."""
 
@@ -85,6 +93,8 @@ def cell(row: Row, schema: Schema, name: str) -> Cell:
             return number(row.get(name), column.missing)
         case Category() | Boolean() as column:
             return key_index(row.get(name), column)
+        case Text() as column:
+            return text_key(row.get(name), column)
         case other:
             assert_never(other)
 
@@ -202,7 +212,9 @@ def _read(row: Row, schema: Schema, name: str) -> Found:
         return None
     match column:
         case Real() | Integer():
-            return settled(found)
+            return settled(float(found))
+        case Text():
+            return str(found)
         case Category():
             return column.tokens[int(found)]
         case Boolean():
@@ -257,6 +269,8 @@ def _operand(schema: Schema, name: str, constant: object) -> Cell:
         return number_constant(constant, column)
     if isinstance(column, Boolean):
         return int(constant is True)
+    if isinstance(column, Text):
+        return token(constant)
     return key_index(constant, column)
 
 

@@ -17,8 +17,7 @@ from dataclasses import dataclass
 from typing import final
 
 from sfumato.declare.calendar import Date
-from sfumato.declare.schema import Boolean, Category, Schema
-from sfumato.declare.unit import Identifier
+from sfumato.declare.schema import Schema, Stored
 from sfumato.engine.physical import (
     Floating,
     Layout,
@@ -29,7 +28,12 @@ from sfumato.engine.physical import (
     Truth,
     Whole,
 )
-from sfumato.engine.table import declared_positions, unreadable
+from sfumato.engine.table import (
+    declared_positions,
+    has_keys,
+    refuse_floats,
+    unreadable,
+)
 
 __all__ = ["Field", "relation", "settle"]
 
@@ -85,11 +89,7 @@ def _columns(fields: Sequence[Field], schema: Schema) -> list[_Column]:
     return [
         _day(fields[place], f"source.p{place}")
         if isinstance(column, Date)
-        else _column(
-            fields[place],
-            f"source.p{place}",
-            has_keys=isinstance(column, Category | Boolean | Identifier),
-        )
+        else _column(fields[place], f"source.p{place}", column)
         for (_, column), place in zip(schema.stored, places, strict=True)
     ]
 
@@ -101,12 +101,14 @@ def _day(field: Field, cell: str) -> _Column:
     return _Column(Floating(), f"CAST(datediff({cell}, DATE'1970-01-01') AS DOUBLE)")
 
 
-def _column(field: Field, cell: str, *, has_keys: bool) -> _Column:
+def _column(field: Field, cell: str, column: Stored) -> _Column:
+    keys = has_keys(column)
     if field.type in _BITS:
         half = 1 << _BITS[field.type] - 1
         return _Column(Whole(-half, half - 1), cell)
     match field.type:
         case "float" | "double":
+            refuse_floats(field.name, field.type, column)
             return _Column(Floating(), f"CAST({cell} AS DOUBLE)")
         case "boolean":
             return _Column(Truth(), cell)
@@ -114,18 +116,18 @@ def _column(field: Field, cell: str, *, has_keys: bool) -> _Column:
             return _Column(Nothing(), "CAST(NULL AS STRING)")
         case "string":
             text = f"rtrim({cell})" if field.padded else cell
-            read = text if has_keys else _of_text(text)
-            return _Column(Text() if has_keys else Floating(), read)
+            read = text if keys else _of_text(text)
+            return _Column(Text() if keys else Floating(), read)
         case _:
             decimal = _DECIMAL.fullmatch(field.type)
             if decimal is None:
                 raise unreadable(field.name, field.type)
-            return _decimal(cell, digits=int(decimal[1]), has_keys=has_keys)
+            return _decimal(cell, digits=int(decimal[1]), keys=keys)
 
 
-def _decimal(cell: str, *, digits: int, has_keys: bool) -> _Column:
+def _decimal(cell: str, *, digits: int, keys: bool) -> _Column:
     """Return the nearest double of a decimal, or the digits of a whole one."""
-    if has_keys:
+    if keys:
         whole = f"CASE WHEN floor({cell}) = {cell} THEN CAST(floor({cell}) AS STRING) END"  # fmt: skip
         return _Column(Text(), whole)
     if digits <= _EXACT_DIGITS:

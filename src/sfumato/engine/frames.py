@@ -11,7 +11,7 @@ import numpy as np
 from sfumato.declare.calendar import Date
 from sfumato.declare.schema import Schema, Stored
 from sfumato.engine.columns import DAY, Array, encode, look_up, of_arrays
-from sfumato.engine.table import Table, declared_positions, unreadable
+from sfumato.engine.table import Table, declared_positions, refuse_floats, unreadable
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,6 +27,9 @@ _PLAIN = re.compile(
 
 _MOMENT = re.compile(r"datetime64\[\w+, .*\]|(date32|timestamp)\[.*\]", re.IGNORECASE)
 _TEXT = re.compile(r"string|str|large_string|null|category|dictionary", re.IGNORECASE)
+
+
+_FLOATS = re.compile("float|double|halffloat", re.IGNORECASE)
 
 
 def load_pandas(frame: pd.DataFrame, schema: Schema) -> Table:
@@ -71,6 +74,8 @@ def _array(series: pd.Series[Any], name: str, column: Stored) -> Array:
     days_of_numbers = isinstance(column, Date) and not _TEXT.match(str(dtype))
     if days_of_numbers or not _PLAIN.fullmatch(str(dtype)):
         raise unreadable(name, str(dtype))
+    if _FLOATS.match(str(dtype)):
+        refuse_floats(name, str(dtype), column)
     codes, values = series.factorize()
     return look_up(codes, values.tolist(), column)
 

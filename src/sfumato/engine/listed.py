@@ -11,7 +11,7 @@ from math import prod
 from typing import final
 
 from sfumato.declare.keys import Listed
-from sfumato.declare.schema import Key
+from sfumato.declare.schema import Key, Text
 from sfumato.engine.terms import Terms
 from sfumato.plan import Plan
 
@@ -30,6 +30,7 @@ class ListedKeys:
         self._places = {
             name: {key: i for i, key in enumerate(column.values)}
             for name, column in plan.grouping.columns
+            if not isinstance(column, Text)  # people have public keys only
         }
 
     @property

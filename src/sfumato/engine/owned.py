@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from sfumato.declare.schema import Integer, Real, Schema
+from sfumato.declare.schema import Integer, Real, Schema, Text
 from sfumato.engine.contingency import Counter
 from sfumato.engine.terms import Terms
 from sfumato.errors import EngineError
@@ -23,6 +23,8 @@ def owner_rows(
     engine: Counter, schema: Schema
 ) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
     """Return every declared column: clamped numbers, or places of keys; NaN is missing.
+
+    Texts without declared keys have no places and are left out.
 
     Examples:
         >>> from sfumato.declare.dataset import Dataset
@@ -47,10 +49,11 @@ def _read(
     engine: Counter, schema: Schema
 ) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
     terms = Terms(schema, engine.layout, engine.dialect)
-    numbers = [isinstance(schema[n], Real | Integer) for n in schema]
+    names = [n for n in schema if not isinstance(schema[n], Text)]
+    numbers = [isinstance(schema[n], Real | Integer) for n in names]
     cells = [
         terms.clamped(n) if is_number else terms.key(n)
-        for n, is_number in zip(schema, numbers, strict=True)
+        for n, is_number in zip(names, numbers, strict=True)
     ]
     outputs = ", ".join(f"{cell} AS v{i}" for i, cell in enumerate(cells))
     rows = engine.unprotected(f"SELECT {outputs} FROM data")  # noqa: S608  constants only
@@ -60,7 +63,7 @@ def _read(
             [_value(terms, name, cell, is_number=is_number) for cell in column],
             np.float64,
         )
-        for name, is_number, column in zip(schema, numbers, columns, strict=True)
+        for name, is_number, column in zip(names, numbers, columns, strict=True)
     }
 
 

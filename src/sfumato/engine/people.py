@@ -26,7 +26,7 @@ from dataclasses import dataclass
 from typing import assert_never, final
 
 from sfumato.declare.unit import Unit
-from sfumato.engine import Exact
+from sfumato.engine import Integers
 from sfumato.engine.dialect import Dialect
 from sfumato.engine.groups import Groups
 from sfumato.engine.physical import Layout
@@ -96,14 +96,14 @@ class PeopleStatement:
         self._is_shared = len(plan.groups) > unit.max_groups
         self.sql = self._render()
 
-    def exact(self, rows: list[tuple[object, ...]]) -> Exact:
+    def exact(self, rows: list[tuple[object, ...]]) -> Integers:
         """Return the plan's integers."""
         plan, keys = self._plan, len(self._plan.query.keys)
         found = [[0] * part.cells for part in plan.parts]
         bins = {b: [0] * (len(plan.groups) * b.count) for b in self._bins}
-        groups = Groups(plan, self._scan.terms)
+        groups = Groups(plan, self._scan.groups, (row[1:] for row in rows))
         for branch, *row in rows:
-            group = groups.place(tuple(row[:keys]))
+            group = groups.place(tuple(row))
             if group is None:
                 continue
             place, numbers = row[keys], row[keys + 1 :]

@@ -19,7 +19,7 @@ from sfumato.declare.logic import (
     Relation,
     StartsWith,
 )
-from sfumato.declare.schema import Boolean, Category, Integer, Real
+from sfumato.declare.schema import Boolean, Category, Integer, Real, Text
 from sfumato.engine.cell import constant as number_constant
 from sfumato.engine.cell import key_index
 from sfumato.engine.terms import Terms
@@ -102,6 +102,9 @@ def _is_in(name: str, values: tuple[Literal_, ...], terms: Terms) -> str:
             places = {int(v is True) for v in values}
         case Category():
             places = {i for v in values if (i := key_index(v, column)) is not None}
+        case Text():
+            is_one = terms.is_text(name, values)
+            return f"CASE WHEN {is_one} THEN TRUE WHEN {terms.has_key(name)} THEN FALSE END"
         case _:
             assert_never(column)
     inside = terms.is_any(name, sorted(places))

@@ -10,10 +10,10 @@ from collections.abc import Iterable, Sequence
 from itertools import pairwise, product
 from typing import assert_never, final
 
-from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
+from sfumato.declare.schema import Integer, Key, Real, Schema, Text
 from sfumato.declare.unit import Unit
-from sfumato.engine import Exact
-from sfumato.engine.cell import clamped, grid_number, identity, key_index
+from sfumato.engine import Exact, Integers, Keyed
+from sfumato.engine.cell import clamped, grid_number, identity
 from sfumato.engine.evaluate import Cell, Row, cell, truth, widened_row
 from sfumato.plan import (
     Aggregate,
@@ -28,12 +28,14 @@ from sfumato.plan import (
     CountRows,
     CountValues,
     Crossed,
+    Group,
     Level,
     Part,
     Plan,
     SumValues,
     term,
 )
+from sfumato.plan.grouping import Grouping
 from sfumato.secret import Secret
 
 __all__ = ["ReferenceEngine"]
@@ -68,31 +70,27 @@ class ReferenceEngine:
             for row in rows
             if query.condition is None or truth(query.condition, row, schema) is True
         ]
-        last = None if query.other is None else -1
-        groups: dict[tuple[Cell, ...] | None, list[Row]] = {
-            tuple(_key(schema, name, key) for name, key in zip(query.keys, group, strict=True)): []
-            for group in plan.groups[:last]
-        }  # fmt: skip
-        if query.other is not None:
-            groups[None] = []
-        for row in kept:
-            place = tuple(cell(row, schema, name) for name in query.keys)
-            groups.get(place, groups.get(None, [])).append(row)
-        if isinstance(schema.unit, Unit):
-            return Secret(_of_people(plan, schema.unit, list(groups.values())))
-        return Secret(
+        grouping = plan.grouping
+        placed = [(row, _group(row, schema, grouping)) for row in kept]
+        found = plan.groups[: len(plan.groups) - (query.other is not None)]
+        if grouping.unknown:
+            found = grouping.arranged({g for _, g in placed if g is not None})
+        places: list[Group | None] = [*found, *([None] if query.other else [])]
+        groups = [[row for row, group in placed if group == place] for place in places]
+        if isinstance(schema.unit, Unit):  # the plan lists all keys
+            return Secret(_of_people(plan, schema.unit, groups))
+        integers = tuple(
             tuple(
-                tuple(
-                    integer
-                    for rows in groups.values()
-                    for integer in _integers(part.aggregate, rows, schema)
-                )
-                for part in plan.parts
+                integer
+                for rows in groups
+                for integer in _integers(part.aggregate, rows, schema)
             )
+            for part in plan.parts
         )
+        return Secret(Keyed(found, integers) if grouping.unknown else integers)
 
 
-def _of_people(plan: Plan, unit: Unit, groups: list[list[Row]]) -> Exact:
+def _of_people(plan: Plan, unit: Unit, groups: list[list[Row]]) -> Integers:
     """Return the sums over people of what each adds to each group, weighed down.
 
     It is ``s * min(m, R)/m * min(k, G)/k`` of the sum s of her m rows' terms, where she
@@ -156,10 +154,16 @@ def _times(size: int, above: int, below: int) -> int:
     return abs(size) * above // below * (1 if size >= 0 else -1)
 
 
-def _key(schema: Schema, name: str, key: object) -> int | None:
-    column = schema[name]
-    assert isinstance(column, Category | Boolean)  # noqa: S101  the plan checked it
-    return int(key is True) if isinstance(column, Boolean) else key_index(key, column)
+def _group(row: Row, schema: Schema, grouping: Grouping) -> Group | None:
+    """Return the keys of one row; none when it is in no group."""
+    keys: list[Key | None] = []
+    for name, column in grouping.columns:
+        value = cell(row, schema, name)
+        if value is None or isinstance(schema[name], Text) or isinstance(column, Text):
+            keys.append(None if value is None else str(value))
+        else:
+            keys.append(column.values[int(value)])
+    return tuple(keys) if grouping.holds(keys) else None  # type: ignore[arg-type]
 
 
 def _grid(row: Row, schema: Schema, name: str) -> int | None:
@@ -167,7 +171,9 @@ def _grid(row: Row, schema: Schema, name: str) -> int | None:
     column, value = schema[name], cell(row, schema, name)
     if value is None:
         return None
-    return grid_number(value, column) if isinstance(column, Real | Integer) else int(value)  # fmt: skip
+    if isinstance(column, Real | Integer):
+        return grid_number(float(value), column)
+    return int(value)
 
 
 def _integers(  # noqa: PLR0911  one for each aggregate
@@ -244,7 +250,7 @@ def _bin(row: Row, schema: Schema, name: str, edges: tuple[float, ...]) -> Cell:
     column, value = schema[name], cell(row, schema, name)
     if value is None or not isinstance(column, Real | Integer):
         return value
-    x = clamped(value, column)
+    x = clamped(float(value), column)
     if x == edges[-1]:
         return len(edges) - 2
     inside = (i for i, (a, b) in enumerate(pairwise(edges)) if a <= x < b)

@@ -51,9 +51,10 @@ class Statement:
 
     def read(self, rows: list[tuple[object, ...]]) -> Totals:
         """Add the statement's rows up per group cell, in exact integers."""
-        totals = self._zero()
+        groups = Groups(self._plan, self._scan.groups, rows)
+        totals = self._zero(len(groups.found) + (self._plan.query.other is not None))
+        totals.found = groups.found
         keys, axes = len(self._plan.query.keys), len(self._axes)
-        groups = Groups(self._plan, self._scan.terms)
         first = next(iter(self._sets), ())
         # Looked up once: an aggregate with hundreds of edges is slow to hash.
         stores = {
@@ -61,7 +62,7 @@ class Statement:
             for chosen, several in self._sets.items()
         }
         for row in rows:
-            group = groups.place(row[:keys])
+            group = groups.place(row)
             if group is None:
                 continue
             marks = len(self._marks)
@@ -73,8 +74,7 @@ class Statement:
                 self._add_sums(totals, group, numbers)
         return totals
 
-    def _zero(self) -> Totals:
-        groups = len(self._plan.groups)
+    def _zero(self, groups: int) -> Totals:
         totals = Totals(groups)
         for slot in [s.slot for s in self._sums] + self._counted:
             totals.values[slot] = [0] * groups

@@ -82,6 +82,7 @@ class Scan:
         products: What is multiplied.
         counted: The slots of which ``v0``, ``v1``, … tell whether there are values.
         terms: Cells as expressions.
+        groups: Keys as expressions, where text columns may have listed ones.
     """
 
     def __init__(self, plan: Plan, layout: Layout, dialect: Dialect) -> None:
@@ -89,6 +90,7 @@ class Scan:
         self._plan, self._dialect = plan, dialect
         self._source = Source(plan.query, plan.schema, layout, dialect)
         self.terms = self._source.terms
+        self.groups = self.terms.listing(plan.grouping.listed)
         aggregates = [part.aggregate for part in plan.parts]
         self.keys = [f"k{i}" for i, _ in enumerate(plan.query.keys)]
         binned = list(dict.fromkeys(_binned(aggregates)))
@@ -139,12 +141,13 @@ class Scan:
     def relation(self) -> str:
         """Return the SELECT: doubles turned into grid numbers and places of bins."""
         outputs, where = self._owner() + self.keys, ""
-        listed = ListedKeys(self._plan, self.terms)
-        if self._owner() and self._plan.query.other is not None:
-            kept = f"CASE WHEN {listed.test()} THEN {{k}} END AS {{k}}"
-            outputs = [*self._owner(), *(kept.format(k=k) for k in self.keys)]
-        elif self._owner() and listed.is_partial:
-            where = f" WHERE {listed.test()}"
+        if self._owner():  # all their keys are listed
+            listed = ListedKeys(self._plan, self.groups)
+            if self._plan.query.other is not None:
+                kept = f"CASE WHEN {listed.test()} THEN {{k}} END AS {{k}}"
+                outputs = [*self._owner(), *(kept.format(k=k) for k in self.keys)]
+            elif listed.is_partial:
+                where = f" WHERE {listed.test()}"
         outputs += [self._bin(i) + f" AS b{i}" for i, _ in enumerate(self.axes)]
         outputs += [self._grid(s) + f" AS q{i}" for i, s in enumerate(self.sums)]
         outputs += [f"v{i}" for i, _ in enumerate(self.counted)]
@@ -179,17 +182,17 @@ class Scan:
 
     def _cells(self) -> str:
         """Return the layer that reads the table: filters, raw keys, numbers."""
-        terms, plan = self.terms, self._plan
-        outputs = [f"{terms.identity()} AS u" for _ in self._owner()]
+        plan = self._plan
+        outputs = [f"{self.terms.identity()} AS u" for _ in self._owner()]
         outputs += [f"{self._key(n)} AS k{i}" for i, n in enumerate(plan.query.keys)]
         outputs += [self._bin_cell(b) + f" AS h{i}" for i, b in enumerate(self.axes)]
         outputs += [self._clamped(n) + f" AS x{i}" for i, n in enumerate(self._numbers)]
         outputs += [self._value(s) + f" AS v{i}" for i, s in enumerate(self.counted)]
-        tests = [f"({terms.has_key(name)})" for name in plan.query.keys]
+        tests = [f"({self.groups.has_key(name)})" for name in plan.query.keys]
         tests = tests if plan.query.other is None else []
         if self._source.condition is not None:
             tests.insert(0, f"({self._source.condition})")
-        tests += [f"({terms.identity()}) IS NOT NULL" for _ in self._owner()]
+        tests += [f"({self.terms.identity()}) IS NOT NULL" for _ in self._owner()]
         where = f" WHERE {' AND '.join(tests)}" if tests else ""
         return (
             f"SELECT {', '.join(outputs) or '1 AS one'} FROM {self._source.sql}{where}"
@@ -197,11 +200,11 @@ class Scan:
 
     def _key(self, name: str) -> str:
         """Return the raw key; null instead of what is none, where other rows count."""
-        key = self.terms.key(name)
+        key = self.groups.key(name)
         if self._plan.query.other is None:
             return key
         # Without this, each undeclared cell would open a group of its own.
-        return f"CASE WHEN {self.terms.has_key(name)} THEN {key} END"
+        return f"CASE WHEN {self.groups.has_key(name)} THEN {key} END"
 
     def _owner(self) -> list[str]:
         """Return the column that says whose a row is; none where it is its own."""

@@ -33,6 +33,7 @@ from sfumato.declare.logic import (
 )
 from sfumato.declare.query import Query
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema, token
+from sfumato.declare.schema import Text as Unlisted
 from sfumato.declare.value import (
     LARGEST_VALUE,
     SMALLEST_VALUE,
@@ -192,8 +193,8 @@ class Source:
 
     def _cell(self, name: str) -> Slot:
         """Bind the cell of a column."""
-        here = Slot("", self._levels.get(name, 0))
-        column = self._schema[name]
+        here, column = Slot("", self._levels.get(name, 0)), self._schema[name]
+        assert not isinstance(column, Unlisted)  # noqa: S101  the plan refused it
         match column:
             case Real() | Integer():
                 x = self.bind(self.terms.number(name), [here])

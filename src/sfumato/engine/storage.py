@@ -13,9 +13,10 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from sfumato.declare.calendar import Date
-from sfumato.declare.schema import Boolean, Category, Schema, Stored
+from sfumato.declare.schema import Schema, Stored
+from sfumato.declare.schema import Text as Unlisted
 from sfumato.declare.unit import Identifier
-from sfumato.engine.columns import cell_reader
+from sfumato.engine.columns import PLACE, cell_reader, pack
 from sfumato.engine.physical import (
     Floating,
     Layout,
@@ -27,7 +28,7 @@ from sfumato.engine.physical import (
     Truth,
     Whole,
 )
-from sfumato.engine.table import Table, log, unreadable
+from sfumato.engine.table import Table, has_keys, log, refuse_floats, unreadable
 from sfumato.errors import SourceError
 from sfumato.words import N_
 
@@ -101,7 +102,7 @@ def settle(
             view = f"CREATE TEMP {kind} data AS SELECT {outputs} FROM source"  # noqa: S608  our words
             connection.execute(view)
         settled = tuple(
-            p or (Places() if _has_keys(column) else Floating())
+            p or _after_reading(column)
             for p, (_, column) in zip(layout, schema.stored, strict=True)
         )
         rows = _touch(connection, len(settled))
@@ -126,13 +127,16 @@ def _stored(
 
 def _physical(sql_type: str, name: str, column: Stored) -> Physical | None:
     """Return the storage class of a DuckDB type; none when cells must be read first."""
-    keys = _has_keys(column)
+    keys = has_keys(column)
     if isinstance(column, Date):
         if sql_type not in (*DAYS, "VARCHAR", '"NULL"'):
             raise unreadable(name, sql_type)
         return None if sql_type == "VARCHAR" else _DIRECT.get(sql_type, Floating())
     if sql_type in _DIRECT:
-        return _DIRECT[sql_type]
+        physical = _DIRECT[sql_type]
+        if isinstance(physical, Floating):
+            refuse_floats(name, sql_type, column)
+        return physical
     decimal = re.fullmatch(r"DECIMAL\((\d+),\d+\)", sql_type)
     if decimal and not keys and int(decimal[1]) <= _EXACT_DIGITS:
         return Scaled()
@@ -143,6 +147,13 @@ def _physical(sql_type: str, name: str, column: Stored) -> Physical | None:
     if sql_type not in ("VARCHAR", "HUGEINT", "UHUGEINT") and not decimal:
         raise unreadable(name, sql_type)
     return None
+
+
+def _after_reading(column: Stored) -> Physical:
+    """Return how a column is stored whose cells were read one by one."""
+    if isinstance(column, Unlisted):
+        return Text()
+    return Places() if has_keys(column) else Floating()
 
 
 def _read(
@@ -161,9 +172,8 @@ def _read(
             f"row_number() OVER () - 1 AS place FROM (SELECT DISTINCT c{i} FROM source)"
         )
         cells = connection.execute(f"SELECT cell FROM d{i} ORDER BY place").fetchall()  # noqa: S608
-        read = cell_reader(column)
-        kind = np.int32 if _has_keys(column) else np.float64
-        values = np.fromiter((read(c) for (c,) in cells), dtype=kind)
+        values = pack(map(cell_reader(column), (c for (c,) in cells)), column)
+        values = values.view(np.int32) if values.dtype == PLACE else values
         connection.register(f"v{i}", {"place": np.arange(len(values)), "v": values})
         outputs[i] = f"v{i}.v AS c{i}"
         joins += (
@@ -203,7 +213,3 @@ def _touch(connection: duckdb.DuckDBPyConnection, columns: int) -> int:
     row = connection.execute(f"SELECT COUNT(*), {counts} FROM data").fetchone()  # noqa: S608
     assert row is not None  # noqa: S101  an aggregate has one row
     return int(row[0])
-
-
-def _has_keys(column: Stored) -> bool:
-    return isinstance(column, Category | Boolean | Identifier)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, final
 
-from sfumato.declare.schema import Schema
+from sfumato.declare.schema import Integer, Real, Schema, Stored, Text
 from sfumato.declare.unit import Unit
 from sfumato.errors import SourceError, closest
 from sfumato.words import N_
@@ -15,7 +15,16 @@ from sfumato.words import N_
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["NO_NAME", "Table", "declared_positions", "log", "unreadable", "wrong_size"]
+__all__ = [
+    "NO_NAME",
+    "Table",
+    "declared_positions",
+    "has_keys",
+    "log",
+    "refuse_floats",
+    "unreadable",
+    "wrong_size",
+]
 
 NO_NAME = N_(
     "names must agree exactly, and the first line of a text file must name the columns"
@@ -83,6 +92,30 @@ def declared_positions(
                 times=known.count(name),
             )
     return tuple(known.index(name) for name in wanted)
+
+
+def has_keys(column: Stored) -> bool:
+    """Tell whether a column's cells are read as keys; else they are numbers."""
+    return not isinstance(column, Real | Integer)
+
+
+def refuse_floats(name: str, stored: str, column: Stored) -> None:
+    """Refuse a column of binary fractions whose cells shall be texts.
+
+    Raises:
+        SourceError: It is declared as Text: a fraction is no key, and whether all are
+            whole numbers is private. Nothing was spent.
+    """
+    if isinstance(column, Text):
+        raise SourceError(
+            N_("column {name} is stored as {stored}; fractions cannot be keys"),
+            hint=N_(
+                "store it as whole numbers or text (pandas: astype('Int64')), or declare "
+                "it as Real and ask for a histogram"
+            ),
+            name=repr(name),
+            stored=stored,
+        )
 
 
 def unreadable(name: str, stored: str) -> SourceError:

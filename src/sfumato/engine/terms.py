@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
+from copy import copy
 from typing import assert_never, final
 
 from sfumato.declare.schema import (
@@ -15,6 +16,7 @@ from sfumato.declare.schema import (
     Schema,
     token,
 )
+from sfumato.declare.schema import Text as Unlisted
 from sfumato.declare.unit import Unit
 from sfumato.engine.columns import cell_reader
 from sfumato.engine.dialect import Dialect
@@ -46,6 +48,7 @@ class Terms:
         Declared columns beyond the layout are derived: `derive` says where they are.
         """
         self.schema, self.dialect = schema, dialect
+        self._listed: Mapping[str, tuple[str, ...]] = {}
         self._readers: dict[str, Callable[[object], float]] = {}
         names = list(schema)
         if isinstance(schema.unit, Unit):  # its column is the last of those stored
@@ -54,6 +57,12 @@ class Terms:
             name: (f"c{i}", physical)
             for i, (name, physical) in enumerate(zip(names, layout, strict=False))
         }
+
+    def listing(self, listed: Mapping[str, tuple[str, ...]]) -> Terms:
+        """Return the same terms with the tokens of listed keys for some text columns."""
+        found = copy(self)
+        found._listed = listed  # noqa: SLF001  a copy of this class
+        return found
 
     def derive(self, name: str, cell: str, physical: Physical) -> None:
         """Say where the cells of a derived column are, and as what."""
@@ -171,8 +180,21 @@ class Terms:
         return f"CASE WHEN {x} IN ({listed}) THEN NULL ELSE {x} END" if listed else x
 
     def has_key(self, name: str) -> str:
-        """Return the test that a cell is one of the declared keys; it may be null."""
+        """Return the test that a cell is one of the keys; it may be null.
+
+        Of a text column without listed keys every text is one.
+        """
+        if isinstance(self.schema[name], Unlisted) and name not in self._listed:
+            return f"{self._cell(name)} IS NOT NULL"
         return self.is_any(name, range(len(self._keys(name))))
+
+    def is_text(self, name: str, values: Iterable[object]) -> str:
+        """Return the test that a cell of a text column is one of these; it may be null."""
+        texts = [str(token(v)) for v in values]
+        constants = [c for t in texts if (c := self.dialect.string(t)) is not None]
+        return (
+            f"{self._cell(name)} IN ({', '.join(constants)})" if constants else "FALSE"
+        )
 
     def is_any(self, name: str, places: Iterable[int]) -> str:
         """Return the test that a cell is one of the keys at `places`; it may be null."""
@@ -200,9 +222,17 @@ class Terms:
         ]
         return f"CASE {' '.join(whens)} END"
 
-    def place(self, name: str, raw: object) -> int | None:
-        """Return the place among the declared keys of a cell that `key` rendered."""
+    def place(self, name: str, raw: object) -> int | str | None:
+        """Return the place among the keys of a cell that `key` rendered.
+
+        A text of a column without listed keys stands for itself.
+        """
         column, (_, physical) = self.schema[name], self._slots[name]
+        if isinstance(column, Unlisted):
+            text, listed = str(raw), self._listed.get(name)
+            if raw is None or listed is None:
+                return None if raw is None else text
+            return listed.index(text) if text in listed else None
         if raw is None or isinstance(column, Boolean):
             return None if raw is None else int(raw is True)
         if isinstance(physical, Places):
@@ -215,6 +245,9 @@ class Terms:
     def _cell(self, name: str) -> str:
         """Return a key cell such that one constant stands for one token."""
         cell, physical = self._slots[name]
+        column = self.schema[name]
+        if isinstance(column, Unlisted):
+            return self._text(cell, physical, column)
         if isinstance(physical, Floating):
             x = self.dialect.to_double.format(x=cell)
             return f"CASE WHEN {self.dialect.is_nan.format(x=x)} THEN NULL ELSE {x} END"
@@ -228,6 +261,30 @@ class Terms:
         part = self.dialect.whole_text.format(x=cell)
         return f"CASE WHEN {whole} THEN {part} ELSE {cell} END"
 
+    def _text(self, cell: str, physical: Physical, column: Unlisted) -> str:
+        """Return the key that a cell of a text column is, by the rule of `text_key`."""
+        dialect = self.dialect
+        arms = ""
+        match physical:
+            case Text():
+                whole = dialect.is_whole_text.format(x=cell)
+                part = dialect.whole_text.format(x=cell)
+                arms = f" WHEN {whole} THEN {part}"
+            case Whole():
+                cell = dialect.int_to_text.format(x=cell)
+            case Truth():
+                yes, no = dialect.string("true"), dialect.string("false")
+                cell = f"CASE WHEN {cell} THEN {yes} WHEN NOT {cell} THEN {no} END"
+            case Nothing():
+                return dialect.null_text
+            case Floating() | Scaled() | Places():
+                msg = "a loader left a text column unread"
+                raise TypeError(msg)
+            case _:
+                assert_never(physical)
+        length = dialect.length.format(x=cell)
+        return f"CASE WHEN {length} > {column.longest} THEN NULL{arms} ELSE {cell} END"
+
     def _keys(self, name: str) -> list[list[str]]:
         """Return, for each declared key, the constants that a cell of it can equal."""
         column, (_, physical) = self.schema[name], self._slots[name]
@@ -236,6 +293,9 @@ class Terms:
                 spellings = [false, true]
             case Category():
                 spellings = [(text,) for text in column.tokens]
+            case Unlisted():
+                keys_ = map(self.dialect.string, self._listed[name])
+                return [[] if c is None else [c] for c in keys_]
             case _:
                 msg = "a number column has no keys"
                 raise TypeError(msg)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import assert_never, final
 
-from sfumato.engine import Exact
+from sfumato.engine import Exact, Keyed
 from sfumato.engine.scan import Slot
 from sfumato.plan import (
     Aggregate,
@@ -20,6 +20,7 @@ from sfumato.plan import (
     CountRows,
     CountValues,
     Crossed,
+    Group,
     Level,
     Plan,
     SumValues,
@@ -35,6 +36,7 @@ class Totals:
 
     Attributes:
         groups: Number of group cells.
+        found: Where keys are unknown, those of the cells; without that of all other rows.
         rows: Rows per group.
         values: For each slot, rows per group whose cells are not missing.
         sums: For each slot of a number column, the sum per group of ``q - first``.
@@ -47,6 +49,7 @@ class Totals:
     """
 
     groups: int
+    found: tuple[Group, ...] = ()
     rows: list[int] = field(init=False)
     values: dict[Slot, list[int]] = field(default_factory=dict)
     sums: dict[Slot, list[int]] = field(default_factory=dict)
@@ -62,7 +65,8 @@ class Totals:
 
     def exact(self, plan: Plan) -> Exact:
         """Return the plan's integers."""
-        return tuple(tuple(self._integers(part.aggregate)) for part in plan.parts)
+        integers = tuple(tuple(self._integers(p.aggregate)) for p in plan.parts)
+        return Keyed(self.found, integers) if plan.grouping.unknown else integers
 
     def _integers(self, aggregate: Aggregate) -> list[int]:  # noqa: PLR0911  one for each
         match aggregate:

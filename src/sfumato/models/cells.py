@@ -45,7 +45,7 @@ class OpenedCells:
         if isinstance(column, Real | Integer):
             numbers = self._read(f"CAST(c{place} AS DOUBLE)")
             return np.array([np.nan if c is None else c for c in numbers], np.float64)
-        if isinstance(stored, Places):
+        if isinstance(stored, Places) and isinstance(column, Category | Boolean):
             keys, places = _keys(column), self._read(f"c{place}")
             cells = [None if p is None or p < 0 else keys[p] for p in places]
             return np.array(cells, object)

@@ -13,7 +13,15 @@ from typing import Any, TypeAlias, final
 
 import numpy as np
 
-from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
+from sfumato.declare.schema import (
+    Boolean,
+    Category,
+    Column,
+    Integer,
+    Real,
+    Schema,
+    Text,
+)
 from sfumato.errors import DeclarationError, nearest
 from sfumato.words import N_
 
@@ -157,7 +165,12 @@ def _of_schema(
     return tuple(_feature(column) for _, column in columns[:width])
 
 
-def _feature(column: Real | Integer | Category | Boolean) -> Feature:
+def _feature(column: Column) -> Feature:
+    if isinstance(column, Text):
+        raise DeclarationError(
+            N_("a text column cannot be a feature: its keys are not declared"),
+            hint=N_("declare it as Category([...]), or leave it out"),
+        )
     if isinstance(column, Category):
         return Keys(tuple((t,) for t in column.tokens))
     if isinstance(column, Boolean):

@@ -24,7 +24,7 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sfumato import noise
 from sfumato.account import Loss
 from sfumato.amount import exact
-from sfumato.declare.schema import Boolean, Category, Schema
+from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
 from sfumato.declare.unit import rows_only
 from sfumato.errors import DeclarationError, EngineError
 from sfumato.models.budget import read_budget
@@ -237,7 +237,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         column = self._target_column()
         if self.y_bounds is not None:
             return _two_bounds(self.y_bounds)
-        if column is not None and not isinstance(column, Category | Boolean):
+        if isinstance(column, Real | Integer):
             return Span(column.lower, column.upper, column.missing)
         leaks.need(
             "y_bounds",

@@ -29,10 +29,11 @@ from sfumato.account import (
     KNorm,
     Loss,
     Selection,
+    Threshold,
     make_selection,
 )
 from sfumato.declare.query import Query
-from sfumato.declare.unit import PrivacyUnit, Unit
+from sfumato.declare.unit import PrivacyUnit, Unit, rows_only
 from sfumato.plan.aggregate import Aggregate, Choice
 from sfumato.plan.record import Recipe, Step
 from sfumato.plan.term import (
@@ -44,25 +45,30 @@ from sfumato.plan.term import (
 )
 from sfumato.plan.weigh import weights
 
-__all__ = ["arrange"]
+__all__ = ["arrange", "with_threshold"]
 
 _Class: TypeAlias = "tuple[float, tuple[int, ...]]"  # loss at ε = 1, parts
 
 
-def arrange(
+def arrange(  # noqa: PLR0913, PLR0917  what a plan consists of
     total: Loss,
     aggregates: Sequence[Aggregate],
     recipes: Sequence[Recipe],
     query: Query,
     unit: PrivacyUnit,
     groups: int,
+    selecting: int | None = None,
 ) -> tuple[Step, ...]:
     """Return the steps: every part in one of them, their costs summing to `total`.
 
     Parts that a row changes together are tried in joint steps: sorted by importance
     (weight times bound²), the best cut into runs is found by dynamic programming.
+    The part `selecting` is measured alone. It matters as a count of rows does, beside
+    what it matters for the figures.
     """
     worth = weights(aggregates, recipes, query)
+    if selecting is not None:
+        worth[selecting] += 1
     if not isinstance(total, Epsilon):
         return _gaussian_steps(total, aggregates, worth, unit, groups)
     crowd = _Crowd.of(unit, groups)
@@ -73,9 +79,13 @@ def arrange(
     joint = [
         (w * (crowd.rows * reach(a, unit) * _size(a, unit)) ** 2, i)
         for i, (a, w) in enumerate(zip(aggregates, worth, strict=True))
-        if not term(a).apart
+        if not term(a).apart and i != selecting
     ]
-    bins = [c for c, a in zip(alone, aggregates, strict=True) if term(a).apart]
+    bins = [
+        c
+        for i, (c, a) in enumerate(zip(alone, aggregates, strict=True))
+        if term(a).apart or i == selecting
+    ]
     classes: list[_Class] = [*_best_runs(sorted(joint, reverse=True), alone), *bins]
     bounds = [reach(a, unit) for a in aggregates]
     costs = _costs(total, classes)
@@ -115,6 +125,22 @@ class _Crowd:
 def _size(aggregate: Aggregate, unit: PrivacyUnit) -> float:
     """Return how much of a term one integer stands for."""
     return 2.0 ** -fraction_bits(aggregate, unit)
+
+
+def with_threshold(
+    steps: Sequence[Step], selecting: int, delta_units: int, unit: PrivacyUnit
+) -> tuple[Step, ...]:
+    """Return the steps with a threshold on one of them, which has the whole δ."""
+    keys = 2 if rows_only(unit).neighbours == "replace_one" else 1
+    found = []
+    for step in steps:
+        cost = step.mechanism.cost
+        if step.parts == (selecting,):
+            loss = type(cost).from_units(cost.units, delta_units)
+            found.append(Step(step.parts, Threshold(loss, keys=keys, new=1)))
+        else:
+            found.append(step)
+    return tuple(found)
 
 
 def _gaussian_steps(

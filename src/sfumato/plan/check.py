@@ -31,6 +31,7 @@ from sfumato.declare.schema import (
     Integer,
     Real,
     Schema,
+    Text,
     token,
 )
 from sfumato.errors import DeclarationError, nearest
@@ -158,6 +159,13 @@ def _check_share(name: str, column: Column, key: object) -> None:
                     key=repr(key)[:60],
                     name=repr(name),
                 )
+        case Text():
+            raise DeclarationError(
+                N_("column {name} has no declared keys; it has no share"),
+                hint=N_("count the rows of a filter, such as {name} == {example}"),
+                name=repr(name),
+                example=repr("" if key is None else key)[:60],
+            )
         case Real() | Integer():
             raise DeclarationError(
                 N_("column {name} is a number; it has no share"),
@@ -177,6 +185,12 @@ def _check_histogram(name: str, edges: tuple[float, ...], column: Column) -> Non
             name=repr(name),
             lower=getattr(column, "lower", 0),
             upper=getattr(column, "upper", 0),
+        )
+    if isinstance(column, Text):
+        raise DeclarationError(
+            N_("column {name} has no declared keys; it has no histogram"),
+            hint=N_("group by it, with listed or with unknown keys"),
+            name=repr(name),
         )
     if edges and not numeric:
         raise DeclarationError(

@@ -6,7 +6,7 @@ from typing import assert_never
 
 from sfumato.amount import exact
 from sfumato.declare.calendar import Date, day_of_text
-from sfumato.declare.schema import Boolean, Category, Column, Integer, Real, token
+from sfumato.declare.schema import Boolean, Category, Column, Integer, Real, Text, token
 from sfumato.errors import DeclarationError, nearest
 from sfumato.words import N_
 
@@ -18,7 +18,9 @@ def is_number(value: object) -> bool:
     return exact(value) is not None and not isinstance(value, str)
 
 
-def check_literal(name: str, column: Column, value: object, *, ordered: bool) -> None:
+def check_literal(  # noqa: C901  one for each
+    name: str, column: Column, value: object, *, ordered: bool
+) -> None:
     """Refuse a constant that a column cannot be compared with.
 
     Args:
@@ -53,6 +55,11 @@ def check_literal(name: str, column: Column, value: object, *, ordered: bool) ->
                 "compare it with ==, != or is_in and a declared key: {example}"
             )
             example = nearest(str(value), map(str, values))
+        case Text():
+            if isinstance(value, str | int) and type(value) is not bool and not ordered:
+                return
+            expected = N_("compare it with ==, != or is_in and a text: {example}")
+            example = '"Bonn"'
         case _:
             assert_never(column)
     raise DeclarationError(

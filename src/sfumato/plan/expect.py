@@ -71,11 +71,16 @@ def expected_errors(
 
     Args:
         plan: The plan.
-        rows: A public guess of the number of rows; the declared size wins over it.
+        rows: A public guess of the number of rows; the declared size wins over it. Where
+            keys are unknown, a group has as many rows as it needs to be shown with
+            probability `confidence`.
         confidence: Probability that the error stays below `error`.
     """
     size = plan.schema.unit.rows or rows
-    each = max(1.0, size / len(plan.groups))
+    if plan.threshold is None:
+        each = max(1.0, size / len(plan.groups))
+    else:
+        each = float(plan.threshold.visible(confidence))
     return tuple(
         Expected(
             statistic.name,

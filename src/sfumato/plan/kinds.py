@@ -34,6 +34,7 @@ from sfumato.declare.schema import (
     Integer,
     Real,
     Schema,
+    Text,
     token,
 )
 from sfumato.declare.value import (
@@ -152,6 +153,11 @@ def _cell(column: Column) -> Kind:
             return Words(column.tokens)
         case Boolean():
             return Logical()
+        case Text():
+            raise DeclarationError(
+                N_("no value can be computed from a text column: its keys are unknown"),
+                hint=N_("declare it as Category([...]), or group by the column itself"),
+            )
         case _:
             assert_never(column)
 

@@ -33,6 +33,7 @@ from sfumato.declare.schema import (
     Number,
     Real,
     Schema,
+    Text,
     token,
 )
 from sfumato.declare.unit import Rows, Unit
@@ -55,7 +56,7 @@ from sfumato.plan.aggregate import (
     grid,
     tree,
 )
-from sfumato.plan.allocate import arrange
+from sfumato.plan.allocate import arrange, with_threshold
 from sfumato.plan.check import check_query
 from sfumato.plan.grouping import Grouping
 from sfumato.plan.record import (
@@ -79,6 +80,7 @@ from sfumato.words import N_
 __all__ = ["make_plan"]
 
 _MOST_CELLS = 1_000_000
+_UNKNOWN = 2  # groups: any number above one; a replaced row can change its group
 
 
 def make_plan(
@@ -103,14 +105,18 @@ def make_plan(
     """
     total = loss if isinstance(loss, ZCDP | GDP) else Epsilon(loss)
     schema = check_query(query, schema)
-    if not isinstance(total, GDP) and total.delta_units:
-        raise DeclarationError(
-            N_("nothing in the question costs a delta: it has no unknown keys"),
-            hint=N_("leave delta out"),
-        )
     grouping = Grouping.of(query, schema)
+    if grouping.unknown and not isinstance(schema.unit, Rows):
+        # A person's weights bound what she adds, not how many groups she is in, and
+        # the δ of a threshold is for each group that one unit can bring in.
+        raise DeclarationError(
+            N_("unknown keys are shown of tables whose unit is one row"),
+            hint=N_("list public keys: group_by(…, keys=[…])"),
+        )
+    _check_delta(total, grouping)
     needs = _Needs(query, schema)
     recipes = tuple(needs.recipe(s) for s in query.statistics)
+    selecting = needs.selecting() if grouping.unknown else None
     size = grouping.size
     cells = tuple(
         size * (a.count if isinstance(a, Binned) else 1) for a in needs.aggregates
@@ -126,10 +132,43 @@ def make_plan(
     if isinstance(schema.unit, Unit):
         _check_people(query, needs.aggregates)
     groups = tuple(grouping.groups())
-    steps = arrange(total, needs.aggregates, recipes, query, schema.unit, len(groups))
+    steps = arrange(
+        type(total).from_units(total.units),
+        needs.aggregates,
+        recipes,
+        query,
+        schema.unit,
+        _UNKNOWN if grouping.unknown else len(groups),
+        selecting,
+    )
+    if selecting is not None and not isinstance(total, GDP):
+        steps = with_threshold(steps, selecting, total.delta_units, schema.unit)
     bits = [fraction_bits(a, schema.unit) for a in needs.aggregates]
     parts = tuple(map(Part, needs.aggregates, cells, bits))
-    return Plan(dataset, schema, query, parts, steps, recipes, groups, total.measure)
+    return Plan(
+        dataset, schema, query, parts, steps, recipes, groups, total.measure, selecting
+    )
+
+
+def _check_delta(loss: Loss, grouping: Grouping) -> None:
+    """Refuse unknown keys without a δ, and a δ without unknown keys."""
+    delta = 0 if isinstance(loss, GDP) else loss.delta_units
+    if delta and not grouping.unknown:
+        raise DeclarationError(
+            N_("nothing in the question costs a delta: it has no unknown keys"),
+            hint=N_("leave delta out"),
+        )
+    if grouping.unknown and not delta:
+        names = [n for n, column in grouping.columns if isinstance(column, Text)]
+        raise DeclarationError(
+            N_("the keys of {names} are unknown; to show some of them costs a delta"),
+            hint=N_(
+                'say how much, such as delta="1e-7", from a budget that holds one: '
+                'Epsilon("1", "1e-6"), ZCDP("0.1", "1e-6") or ApproxDP("1", "2e-6", '
+                'threshold_delta="1e-6"); or list public keys: group_by(…, keys=[…])'
+            ),
+            names=", ".join(map(repr, names)),
+        )
 
 
 def _check_people(query: Query, aggregates: list[Aggregate]) -> None:
@@ -154,6 +193,17 @@ class _Needs:
             s.column for s in query.statistics if isinstance(s, Mean | Variance | Std)
         }
         self._everyone = query.condition is None and not query.keys
+
+    def selecting(self) -> int:
+        """Return the part that counts the rows of each unknown key.
+
+        Where other rows have a group too, it is a part of its own: the rows of hidden
+        keys, which it counted, are counted once more among the others.
+        """
+        if self._query.other is None:
+            return self._place(CountRows())
+        self.aggregates.append(CountRows())
+        return len(self.aggregates) - 1
 
     def recipe(self, statistic: Statistic) -> Recipe:  # noqa: C901, PLR0911, PLR0912  one for each
         """Return how the figure follows from parts, adding those it lacks."""

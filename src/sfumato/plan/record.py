@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 from operator import add
@@ -20,6 +20,7 @@ from sfumato.account import (
     Loss,
     Measure,
     Selection,
+    Threshold,
     charge,
     describe,
 )
@@ -86,7 +87,7 @@ class Step:
     """
 
     parts: tuple[int, ...]
-    mechanism: Geometric | KNorm | Gaussian | Selection
+    mechanism: Geometric | KNorm | Gaussian | Selection | Threshold
 
 
 @final
@@ -201,7 +202,7 @@ class Noise:
         size: How much of a term one integer stands for.
     """
 
-    law: Geometric | Coordinate | Gaussian
+    law: Geometric | Coordinate | Gaussian | Threshold
     size: float
 
     @property
@@ -247,6 +248,9 @@ class Plan:
         groups: The group cells, in the declared order; ``((),)`` without grouping. The
             cell of all other rows, where it is asked for, is the last.
         measure: The currency of the charges.
+        selecting: Where keys are unknown, the part that counts the rows of each, which
+            decides whether it is shown. `groups` is then empty, and `cells` are those of
+            one group.
     """
 
     dataset: str
@@ -257,6 +261,21 @@ class Plan:
     recipes: tuple[Recipe, ...]
     groups: tuple[Group, ...]
     measure: Measure = "epsilon"
+    selecting: int | None = None
+
+    @property
+    def threshold(self) -> Threshold | None:
+        """What decides which unknown keys are shown; none where all keys are public."""
+        if self.selecting is None:
+            return None
+        mechanism = self.step_of(self.selecting).mechanism
+        assert isinstance(mechanism, Threshold)  # noqa: S101  allocate.py makes it so
+        return mechanism
+
+    def shown(self, groups: tuple[Group, ...]) -> Plan:
+        """Return the plan with the groups that passed the threshold in place."""
+        parts = tuple(replace(p, cells=p.cells * len(groups)) for p in self.parts)
+        return replace(self, groups=groups, parts=parts)
 
     @property
     def grouping(self) -> Grouping:

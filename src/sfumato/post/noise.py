@@ -13,7 +13,7 @@ from math import ceil
 import numpy as np
 
 from sfumato import noise
-from sfumato.account import Gaussian, Geometric, KNorm, Selection
+from sfumato.account import Gaussian, Geometric, KNorm, Selection, Threshold
 from sfumato.plan import Plan
 from sfumato.post.rule import Floats
 
@@ -55,12 +55,16 @@ def noise_draws(plan: Plan, parts: tuple[int, ...]) -> list[Floats]:
 
 
 @lru_cache(maxsize=256)
-def _law_error(mechanism: Geometric | Gaussian, confidence: float) -> float:
+def _law_error(mechanism: Geometric | Gaussian | Threshold, confidence: float) -> float:
     return float(mechanism.error(confidence))
 
 
-def law_draws(mechanism: Geometric | Gaussian, count: int) -> Floats:
+def law_draws(mechanism: Geometric | Gaussian | Threshold, count: int) -> Floats:
     """Return fresh draws of a law."""
+    if isinstance(mechanism, Threshold):
+        ideal = law_draws(mechanism.noise, count)
+        reach = mechanism.reach
+        return np.clip(ideal, -reach, reach) if reach else ideal
     if mechanism.scale < _LATTICE:
         if isinstance(mechanism, Geometric):
             return noise.discrete_laplace(mechanism.scale, count).astype(np.float64)

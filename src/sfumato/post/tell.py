@@ -8,7 +8,7 @@ from itertools import pairwise, product
 from math import prod
 from typing import assert_never
 
-from sfumato.account import Gaussian, Geometric, KNorm, Selection
+from sfumato.account import Gaussian, Geometric, KNorm, Selection, Threshold
 from sfumato.declare.query import (
     Correlation,
     Covariance,
@@ -225,9 +225,13 @@ def _measurement(plan: Plan, part: int, values: tuple[int, ...]) -> Measurement:
             change = float(mechanism.squared_sensitivity) ** 0.5
         case Selection():
             change = float(mechanism.sensitivity)
+        case Threshold():
+            gaussian = mechanism.law == "gaussian"
+            change = mechanism.keys**0.5 if gaussian else mechanism.keys
         case _:
             assert_never(mechanism)
-    return Measurement(name, change, _noise(plan, part), values)
+    least = mechanism.least if isinstance(mechanism, Threshold) else None
+    return Measurement(name, change, _noise(plan, part), values, least)
 
 
 def _noise(plan: Plan, part: int) -> Noise:
@@ -246,6 +250,11 @@ def _noise(plan: Plan, part: int) -> Noise:
             return Noise(law, f"{float(mechanism.scale):.12g}", size, loss)
         case Selection():
             return Noise(mechanism.law, str(1 / mechanism.rate), size, loss)
+        case Threshold():
+            width = f"{float(mechanism.scale):.12g}"
+            if mechanism.law != "gaussian":
+                width = str(mechanism.scale)
+            return Noise(mechanism.law, width, size, loss)
         case _:
             assert_never(mechanism)
 

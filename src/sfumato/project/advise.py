@@ -95,6 +95,8 @@ def errors_at(
     Raises:
         DeclarationError: The loss is too small to be split.
     """
+    if not isinstance(loss, GDP) and not isinstance(asked.loss, GDP):
+        loss = type(loss).from_units(loss.units, asked.loss.delta_units)
     plan = make_plan(
         asked.query, project.dataset.schema, loss, dataset=project.dataset.name
     )

@@ -142,8 +142,24 @@ class DateColumn(_ColumnTable):
         )
 
 
+class TextColumn(_ColumnTable):
+    """Texts that nobody has listed; as keys they are unknown."""
+
+    type: Literal["text"]
+    longest: int = Field(default=100, description="Longer texts are missing")
+
+    def declared(self) -> schema.Text:
+        """Return the declaration."""
+        return schema.Text(longest=self.longest)
+
+
 ColumnTable: TypeAlias = Annotated[
-    RealColumn | IntegerColumn | DateColumn | CategoryColumn | BooleanColumn,
+    RealColumn
+    | IntegerColumn
+    | DateColumn
+    | CategoryColumn
+    | BooleanColumn
+    | TextColumn,
     Field(discriminator="type"),
 ]
 

@@ -12,6 +12,7 @@ from typing import Any, Literal, TypeAlias, final
 from pydantic import ValidationError
 
 from sfumato.account import Budget, Epsilon, Loss, loss_of, told_delta
+from sfumato.account.rho import read_delta
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.query import Query
 from sfumato.declare.schema import Schema
@@ -220,6 +221,7 @@ def _releases(
             _query(e, file, dataset.schema, where),
             given(e, budget, where),
             e.weight,
+            read_delta(e.delta),
         )
         for e in file.releases
     ]
@@ -252,8 +254,9 @@ def _query(
 ) -> Query:
     place = f"{file}: {place_of('releases', entry.name)}"
     query = Query().select(*(s.declared() for s in entry.statistics))
-    if entry.group_by:
-        query = query.group_by(*entry.group_by)
+    if entry.group_by or entry.keys is not None or entry.other is not None:
+        with placed(f"{place}.keys" if entry.keys is not None else place):
+            query = query.group_by(*entry.group_by, keys=entry.keys, other=entry.other)
     if entry.where is not None:
         with placed(f"{place}.where"):
             query = query.where(parse_filter(entry.where))

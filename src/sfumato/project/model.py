@@ -7,7 +7,7 @@ words.
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field, model_validator
 
@@ -175,7 +175,14 @@ class ReleaseTable(Strict):
     )
     statistics: list[StatisticTable] = Field(min_length=1)
     group_by: list[str] = Field(
-        default_factory=list, description="Category or boolean columns"
+        default_factory=list, description="Category, boolean or text columns"
+    )
+    keys: list[Any] | None = Field(
+        default=None,
+        description="Only these keys, in this order; of several columns lists of keys",
+    )
+    other: str | None = Field(
+        default=None, min_length=1, description="Name of one group for all other rows"
     )
     where: str | None = Field(
         default=None, description="Filter, such as: Age >= 30 and Outcome == 1"

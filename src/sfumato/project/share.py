@@ -20,6 +20,7 @@ from sfumato.account import (
     geometric,
     optimal,
     weighted,
+    with_delta,
 )
 from sfumato.amount import Amount
 from sfumato.declare.query import Query
@@ -46,12 +47,14 @@ class Wanted:
         query: The question.
         given: What the file gives it; none for a share.
         weight: Its weight, if it has one.
+        delta_units: What its unknown keys cost, in 1e-18.
     """
 
     name: str
     query: Query
     given: Loss | None
     weight: Amount | None
+    delta_units: int = 0
 
 
 def share_out(
@@ -78,7 +81,10 @@ def share_out(
         rest = _rest(wanted, budget, file)
         with placed(f"{file}: budget.split"):
             found = _split(rest, open_, table, schema)
-        shares = {w.name: share for w, share in zip(open_, found, strict=True)}
+            shares = {
+                w.name: with_delta(budget, share, w.delta_units)
+                for w, share in zip(open_, found, strict=True)
+            }
     nothing = _small(budget, 0)
     return tuple(
         w.given if w.given is not None else shares.get(w.name, nothing) for w in wanted
@@ -157,9 +163,11 @@ def _term(wanted: Wanted, like: Loss, weight: Amount, schema: Schema) -> Term:
     is L/ε² or L/ρ, the least possible (`sfumato.plan.allocate`); L takes the place of
     the squared sensitivity in the same rule one floor up.
     """
-    small = type(like).from_units(_SMALL)
+    small = _failing(type(like).from_units(_SMALL), wanted.delta_units)
     plan = make_plan(wanted.query, schema, small)
     worth = weights([p.aggregate for p in plan.parts], plan.recipes, plan.query)
+    if plan.selecting is not None:
+        worth[plan.selecting] += 1
     variance = sum(w * plan.noise_of(i).variance for i, w in enumerate(worth))
     power = 2 if isinstance(like, Epsilon) else 1
     return Term.of_square(Fraction(variance) * small.value**power, weight)
@@ -167,7 +175,15 @@ def _term(wanted: Wanted, like: Loss, weight: Amount, schema: Schema) -> Term:
 
 def _is_free(wanted: Wanted, budget: Budget, schema: Schema) -> bool:
     with placed(place_of("releases", wanted.name)):
-        return not make_plan(wanted.query, schema, _small(budget, _SMALL)).parts
+        small = _failing(_small(budget, _SMALL), wanted.delta_units)
+        return not make_plan(wanted.query, schema, small).parts
+
+
+def _failing(loss: Loss, delta_units: int) -> Loss:
+    """Return the loss with a δ; one that has no place for it, as it is."""
+    if isinstance(loss, GDP):
+        return loss
+    return type(loss).from_units(loss.units, delta_units)
 
 
 def _small(budget: Budget, units: int) -> Loss:

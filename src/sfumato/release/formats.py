@@ -125,9 +125,11 @@ def _claim(claim: Claim) -> dict[str, Any]:
 
 
 def _measurement(measurement: Measurement) -> dict[str, Any]:
+    least = measurement.threshold
     return {
         "name": measurement.name,
         "sensitivity": measurement.sensitivity,
         "noise": _noises([measurement.noise])[0],
         "values": list(measurement.values),
+        **({} if least is None else {"threshold": least}),
     }

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from sfumato.release.loss import FAILING, amount_words, brief, read
-from sfumato.release.record import Claim
+from sfumato.release.record import Claim, Release
 from sfumato.release.wording import Say, neighbour_words, unit_words
 from sfumato.words import N_
 
-__all__ = ["loss_words", "promise"]
+__all__ = ["hidden_words", "loss_words", "promise"]
 
 _ALONE = {
     "zcdp": N_("ρ = {loss} (zero-concentrated)"),
@@ -37,6 +37,19 @@ def loss_words(claim: Claim, say: Say) -> str:
         delta=claim.delta,
         loss=brief(read(claim.measure, claim.loss)),
     )
+
+
+def hidden_words(release: Release, say: Say) -> tuple[str, ...]:
+    """Say which keys a release may have left out; nothing where all are public."""
+    least = next((m.threshold for m in release.measurements if m.threshold), None)
+    if least is None:
+        return ()
+    text = N_(
+        "Keys of few rows are not shown: a key is shown if its noisy count is {least} or "
+        "more."
+    )
+    none = () if release.figures else (say(N_("No key had enough rows.")),)
+    return (*none, say(text, least=least))
 
 
 def promise(claim: Claim, say: Say) -> str:

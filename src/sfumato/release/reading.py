@@ -314,6 +314,7 @@ _measurement = _record(
         "noise": _noise,
         "values": _is_list(_is_whole),
     },
+    {"threshold": _is_whole},
 )
 
 _release = _record(

@@ -223,12 +223,15 @@ class Measurement:
             for Gaussian noise in L2.
         noise: Law, scale, step size and charge.
         values: One integer per group (and bin), in the order of the figures.
+        threshold: Where it decided which unknown keys are shown, the least noisy count
+            that is; else none.
     """
 
     name: str
     sensitivity: float
     noise: Noise
     values: tuple[int, ...]
+    threshold: int | None = None
 
 
 @final

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
-from sfumato.release.promise import promise
+from sfumato.release.promise import hidden_words, promise
 from sfumato.release.record import Figure, Release
 from sfumato.release.text import columns, pad, visible
 from sfumato.release.wording import (
@@ -116,6 +116,7 @@ def _foot(release: Release, say: Say) -> Sequence[str]:
         lines.append(say(NOT_PRIVATE))
     return [
         *lines,
+        *hidden_words(release, say),
         promise(release.claim, say),
         say(
             N_("debit {sequence} of the budget of {dataset}"),

@@ -58,6 +58,7 @@ _NEIGHBOURS = {
 }
 _LAWS = {
     "geometric": N_("two-sided geometric"),
+    "truncated_geometric": N_("two-sided geometric, cut off"),
     "k_norm": N_("joint noise of {joint} measurements"),
     "discrete_gaussian": N_("discrete Gaussian"),
     "gaussian": N_("Gaussian, rounded to whole numbers"),

@@ -26,6 +26,11 @@ _LAWS = {
         "Alone, an integer gets a k with probability proportional to exp(−|k| / scale), "
         "where scale = sensitivity / ε."
     ),
+    "truncated_geometric": N_(
+        "The count of an unknown key gets a k with probability proportional to "
+        "exp(−|k| / scale), cut off at both ends below the threshold that decides whether "
+        "the key is shown; scale = sensitivity / ε."
+    ),
     "k_norm": N_(
         "Jointly, a vector of integers gets a z with probability proportional to "
         "exp(−max |zᵢ / scaleᵢ|), where the maximum is rounded up to a fine lattice."
@@ -51,6 +56,11 @@ _LAWS = {
     ),
 }
 
+_THRESHOLD = N_(
+    "Which keys occur is private: only those whose noisy count was {least} or more are shown, "
+    "and rows of other keys are in no figure."
+)
+
 
 def method(measurements: Sequence[Measurement], say: Say) -> tuple[str, ...]:
     """Return how the figures were made: a sentence for each law that was used."""
@@ -64,6 +74,7 @@ def method(measurements: Sequence[Measurement], say: Say) -> tuple[str, ...]:
             )
         ),
         *(say(_LAWS[law]) for law in used if law in _LAWS),
+        *(say(_THRESHOLD, least=m.threshold) for m in measurements if m.threshold),
         say(N_("All figures follow from these noisy integers alone.")),
     )
 

@@ -12,14 +12,22 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sfumato.account import loss_text, read_loss
-from sfumato.declare.schema import Boolean, Category, Column, Integer, Real, Schema
+from sfumato.declare.schema import (
+    Boolean,
+    Category,
+    Column,
+    Integer,
+    Real,
+    Schema,
+    Text,
+)
 from sfumato.declare.unit import Rows
 from sfumato.errors import ArgumentError
 from sfumato.plan.contingency import Coding
 from sfumato.release import Claim, Receipt
 from sfumato.release.record import Noise
 from sfumato.release.synthetic import MadeColumn, NoisyTable, SyntheticRelease
-from sfumato.synth.grids import Binning, Grid
+from sfumato.synth.grids import Binning, Grid, known
 from sfumato.synth.made import Made, Measured
 from sfumato.synth.model import Model, Potentials
 from sfumato.synth.options import read_options
@@ -134,6 +142,8 @@ def _read_column(told: dict[str, Any]) -> Column:
         return Category(told["values"])
     if kind == "Boolean":
         return Boolean(tuple(told["true"]), tuple(told["false"]))
+    if kind == "Text":
+        return Text(longest=told["longest"])
     rest = {
         "missing": tuple(told["missing"]),
         "complete": told["complete"],
@@ -195,7 +205,9 @@ def _grid(binning: Binning) -> dict[str, Any]:
 
 def _read_grid(told: dict[str, Any], schema: Schema) -> Binning:
     fine = _read_coding(told["fine"])
-    grid = Grid(schema[fine.column], fine, bool(told["complete"]), tuple(told["marks"]))
+    grid = Grid(
+        known(schema, fine.column), fine, bool(told["complete"]), tuple(told["marks"])
+    )
     return Binning(
         grid,
         tuple(told["places"]),

@@ -14,11 +14,13 @@ from typing import assert_never, final
 
 import numpy as np
 
-from sfumato.declare.schema import Boolean, Category, Column, Integer, Real, Schema
+from sfumato.declare.schema import Boolean, Category, Integer, Known, Real, Schema, Text
+from sfumato.errors import DeclarationError
 from sfumato.plan.contingency import Coding
 from sfumato.synth.model import Array
+from sfumato.words import N_
 
-__all__ = ["Binning", "Grid", "grids", "merge"]
+__all__ = ["Binning", "Grid", "grids", "known", "merge"]
 
 _FEW_KEYS = 40  # key columns of more cells have their rare ones merged
 _RARE = 3.0  # deviations of noise below which a cell of a long list is rare
@@ -38,7 +40,7 @@ class Grid:
         marks: Per fine cell, a number: cells of unlike marks are never merged.
     """
 
-    declared: Column
+    declared: Known
     coding: Coding
     complete: bool
     marks: tuple[int, ...]
@@ -123,13 +125,29 @@ def grids(
     """
     extra = cuts or {}
     return tuple(
-        _grid(name, schema[name], name in complete, cells, extra.get(name, ()))
+        _grid(name, known(schema, name), name in complete, cells, extra.get(name, ()))
         for name in columns
     )
 
 
+def known(schema: Schema, name: str) -> Known:
+    """Return a declared column whose values are public.
+
+    Raises:
+        DeclarationError: Its values are not declared, so none can be made.
+    """
+    column = schema[name]
+    if isinstance(column, Text):
+        raise DeclarationError(
+            N_("column {name} has no declared keys; none of it can be made"),
+            hint=N_("declare it as Category([...]), or leave it out of columns"),
+            name=repr(name),
+        )
+    return column
+
+
 def _grid(
-    name: str, declared: Column, complete: bool, cells: int, cuts: Sequence[int]
+    name: str, declared: Known, complete: bool, cells: int, cuts: Sequence[int]
 ) -> Grid:
     match declared:
         case Real() | Integer():

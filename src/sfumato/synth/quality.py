@@ -25,6 +25,7 @@ from sfumato.noise import FixedStream
 from sfumato.release.promise import promise
 from sfumato.release.quality import Attack, ColumnGap, OwnerQuality, Portrait, TableGap
 from sfumato.synth.draw import shuffled
+from sfumato.synth.grids import known
 from sfumato.synth.model import Array
 from sfumato.synth.predict import auc, fit_logistic
 from sfumato.synth.synthesis import Synthesis, labels
@@ -143,7 +144,7 @@ def _coded(made: Synthesis, drawn: SyntheticTable) -> Columns:
     for column in drawn.columns:
         if column.name in made.made.options.surrogates:
             continue
-        declared = made.made.schema[column.name]
+        declared = known(made.made.schema, column.name)
         cells: Any = column.cells
         if not isinstance(declared, Real | Integer):
             places = {v: i for i, v in enumerate(declared.values)}

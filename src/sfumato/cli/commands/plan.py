@@ -7,11 +7,13 @@ from typing import Any
 
 import click
 
-from sfumato.account import Gaussian, KNorm, Selection
+from sfumato.account import Gaussian, KNorm, Selection, Threshold
+from sfumato.account.loss import decimal_text
 from sfumato.cli.command import Command
 from sfumato.cli.figures import figure_names, figure_units
 from sfumato.cli.meaning import unit_words
 from sfumato.cli.money import (
+    delta_words,
     loss_data,
     loss_words,
     standing_data,
@@ -36,6 +38,7 @@ _CHANGES = {
     "row": N_("largest change by one row"),
     "person": N_("largest change of a group by one person"),
 }
+_SEEN = 0.95
 _DISCRETE = N_("discrete Gaussian")
 _GAUSSIAN = N_("Gaussian, rounded to whole numbers")
 
@@ -95,6 +98,7 @@ def _release(asked: Asked, rows: int) -> list[str]:
         f"  {plan.query}",
         "",
         *table(heads, body, right=(1, 2, 3)),
+        *_threshold(plan),
         "",
         *_noise(plan),
     ]
@@ -102,7 +106,9 @@ def _release(asked: Asked, rows: int) -> list[str]:
 
 def _cells(plan: Plan) -> list[int]:
     """Return how many figures each statistic has."""
-    return [len(plan.groups) * _bins(plan, s) for s in plan.query.statistics]
+    # Of unknown keys the cells of one are told: how many there are is private.
+    groups = len(plan.groups) if plan.threshold is None else 1
+    return [groups * _bins(plan, s) for s in plan.query.statistics]
 
 
 def _bins(plan: Plan, statistic: Statistic) -> int:
@@ -113,6 +119,26 @@ def _bins(plan: Plan, statistic: Statistic) -> int:
             declared = plan.schema[getattr(statistic, column)]
             found *= len(cut) - 1 if cut else len(getattr(declared, "values", ()))
     return found
+
+
+def _threshold(plan: Plan) -> list[str]:
+    """Tell beforehand which of the unknown keys will be shown."""
+    threshold = plan.threshold
+    if threshold is None:
+        return []
+    text = N_(
+        "Unknown keys: each is shown if its noisy count is {least} or more. A key of "
+        "{visible} rows is shown with 95 %, a key of one row with {delta} at most."
+    )
+    return [
+        "",
+        say(
+            text,
+            least=threshold.least,
+            visible=threshold.visible(_SEEN),
+            delta=delta_words(threshold.cost.delta_units),
+        ),
+    ]
 
 
 def _noise(plan: Plan) -> list[str]:
@@ -172,6 +198,11 @@ def _law(step: Step) -> str:
     if isinstance(step.mechanism, Gaussian):
         discrete = step.mechanism.law == "discrete"
         return say(_DISCRETE if discrete else _GAUSSIAN)
+    if isinstance(step.mechanism, Threshold):
+        law = step.mechanism.law
+        return say(
+            _GAUSSIAN if law == "gaussian" else N_("two-sided geometric, cut off")
+        )
     return say(N_("two-sided geometric"))
 
 
@@ -204,6 +235,7 @@ def _release_data(asked: Asked, rows: int, delta: str) -> dict[str, Any]:
                 found, _cells(plan), figure_units(plan), strict=True
             )
         ],
+        **_threshold_data(plan),
         "steps": [
             {
                 "noise": _noise_name(s),
@@ -221,9 +253,23 @@ def _scale(step: Step) -> str:
     return str(1 / m.rate if isinstance(m, Selection) else m.scale)
 
 
+def _threshold_data(plan: Plan) -> dict[str, Any]:
+    threshold = plan.threshold
+    if threshold is None:
+        return {}
+    return {
+        "threshold": {
+            "least": threshold.least,
+            "visible_rows": threshold.visible(_SEEN),
+            "confidence": _SEEN,
+            "delta": decimal_text(threshold.cost.delta_units, 18),
+        }
+    }
+
+
 def _noise_name(step: Step) -> str:
     m = step.mechanism
-    if isinstance(m, Selection):
+    if isinstance(m, Selection | Threshold):
         return m.law
     if isinstance(m, Gaussian):
         return "discrete_gaussian" if m.law == "discrete" else "gaussian"
