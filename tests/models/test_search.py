@@ -179,3 +179,20 @@ def test_a_search_is_cloned_with_its_budget():
     budget = ModelBudget("1")
 
     assert clone(search(budget, "stop")).budget is budget
+
+
+@pytest.mark.parametrize("method", ["stop", "choose"])
+def test_a_table_of_one_row_raises_no_error(method) -> None:
+    """Coins may leave nothing to fit on; an error would tell how few rows there are."""
+    for _ in range(30):
+        budget = ModelBudget("2")
+        search = PrivateSearchCV(
+            LogisticRegression(bounds=(-1, 1), classes=[0, 1]),
+            {"degree": [1, 2]},
+            epsilon="2",
+            budget=budget,
+            method=method,
+            fit_share=0.5,
+        )
+        search.fit(np.zeros((1, 2)), np.zeros(1, int))
+        assert budget.left.units == 0

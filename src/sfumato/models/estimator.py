@@ -98,6 +98,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         privacy_claim_: What is promised, as plain JSON.
     """
 
+    _least_rows: int = 1
     _wants: ClassVar[Literal["labels", "number", "nothing"]] = "nothing"
     _degree: ClassVar[int] = 1
 
@@ -167,7 +168,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
 
     def _read_table(self, X: Any, y: Any) -> Columns:
         name = type(self).__name__
-        table = as_columns(X, name)
+        table = as_columns(X, name, least=self._least_rows)
         validate_data(self, X, reset=True, skip_check_array=True)
         if y is None and self._wants != "nothing":
             message = (

@@ -173,9 +173,12 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
 
     def _trial(self, setting: Mapping[str, Any], epsilon: Epsilon) -> Any:
         inner = ModelBudget(_PLENTY, dataset="search")
-        return clone(self.estimator).set_params(
+        trial = clone(self.estimator).set_params(
             **setting, epsilon=epsilon, budget=inner
         )
+        # Coins may leave no row for fitting; an error then would tell how few there are.
+        trial._least_rows = 0  # noqa: SLF001
+        return trial
 
     def _digest(self, settings: list[dict[str, Any]]) -> str:
         text = repr(

@@ -65,8 +65,10 @@ class Columns:
         return self.matrix[rows, index]
 
 
-def as_columns(table: Any, name: str) -> Columns:
+def as_columns(table: Any, name: str, *, least: int = 1) -> Columns:
     """Check the shape of a table and return its columns; reads no cell of numbers.
+
+    A table of fewer than `least` rows is refused.
 
     Raises:
         ValueError: Not two-dimensional, empty, or complex, as scikit-learn says it.
@@ -76,12 +78,17 @@ def as_columns(table: Any, name: str) -> Columns:
     if kind in ("pandas", "polars") and hasattr(table, "columns"):
         found = [np.asarray(table[c].to_numpy()) for c in table.columns]
         if found and any(a.dtype.kind not in "fiub" for a in found):
-            check_array(np.zeros((len(table), len(found))), estimator=name)
+            check_array(
+                np.zeros((len(table), len(found))),
+                ensure_min_samples=least,
+                estimator=name,
+            )
             return Columns(None, tuple(map(_checked, found)))
     array = check_array(
         table,
         dtype=None if getattr(table, "dtype", None) == np.dtype(object) else "numeric",
         ensure_all_finite=False,
+        ensure_min_samples=least,
         estimator=name,
     )
     if array.dtype.kind in "fiub":
