@@ -38,6 +38,7 @@ def integers(desk, run, sealed, good, **entries):
     lines = "\n".join(f"{key} = {json.dumps(value)}" for key, value in entries.items())
     desk.project(good.replace('source = "table.csv"', lines), table=csv())
     Path("project.ledger").unlink(missing_ok=True)
+    Path("project.ledger-log").unlink(missing_ok=True)
     Path("project.ledger.anchor").unlink(missing_ok=True)
     sealed.clear()
 

@@ -13,6 +13,7 @@ from sfumato.project.statistic import KINDS, StatisticTable
 WRITTEN = [
     ({"count": True}, sf.count()),
     ({"count": "x"}, sf.count("x")),
+    ({"people": True}, sf.people()),
     ({"sum": "x", "weight": 2}, sf.sum("x", weight=2)),
     ({"mean": "x", "name": "m"}, sf.mean("x", name="m")),
     ({"variance": "x"}, sf.variance("x")),

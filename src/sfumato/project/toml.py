@@ -41,6 +41,8 @@ def read_toml(path: Path) -> dict[str, Any]:
         return tomllib.loads(text, parse_float=_decimal)
     except tomllib.TOMLDecodeError as error:
         raise _refusal(path, text, str(error)) from None
+    except ValueError:  # Python reads no longer whole numbers
+        raise _refusal(path, text, "a number of too many digits") from None
     except RecursionError:
         raise _refusal(path, text, "too many nested lists") from None
 
