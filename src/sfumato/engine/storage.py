@@ -16,7 +16,7 @@ from sfumato.declare.calendar import Date
 from sfumato.declare.schema import Schema, Stored
 from sfumato.declare.schema import Text as Unlisted
 from sfumato.declare.unit import Identifier
-from sfumato.engine.columns import PLACE, cell_reader, pack
+from sfumato.engine.columns import cell_reader, pack
 from sfumato.engine.physical import (
     Floating,
     Layout,
@@ -173,7 +173,8 @@ def _read(
         )
         cells = connection.execute(f"SELECT cell FROM d{i} ORDER BY place").fetchall()  # noqa: S608
         values = pack(map(cell_reader(column), (c for (c,) in cells)), column)
-        values = values.view(np.int32) if values.dtype == PLACE else values
+        if values.dtype.names:  # days or places: a field each
+            values = values.view(values.dtype[0])
         connection.register(f"v{i}", {"place": np.arange(len(values)), "v": values})
         outputs[i] = f"v{i}.v AS c{i}"
         joins += (

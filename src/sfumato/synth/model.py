@@ -169,7 +169,7 @@ class Model:
 
         Examples:
             >>> uniform = Model(Potentials(Tree([2, 4], [])), 1.0)
-            >>> uniform.marginal((0, 1)).shape, float(uniform.marginal((0, 1)).sum())
+            >>> uniform.marginal((0, 1)).shape, round(float(uniform.marginal((0, 1)).sum()), 9)
             ((2, 4), 1.0)
         """
         home = self.tree.home(axes)
