@@ -11,7 +11,15 @@ import numpy as np
 from sfumato.account import Gaussian, Geometric
 from sfumato.plan import ByRank, Plan
 from sfumato.post.noise import law_draws
-from sfumato.post.tree import Floats, consistent, ends, fan_of, level_of, tree_counts
+from sfumato.post.tree import (
+    Floats,
+    consistent,
+    ends,
+    fan_of,
+    level_of,
+    quantiles,
+    tree_counts,
+)
 
 __all__ = ["rank_intervals"]
 
@@ -48,7 +56,9 @@ def rank_intervals(
     low = np.where(enough.any(axis=-1), enough.argmax(axis=-1), most)
     open_ = (excess <= reach)[:, :-1]
     high = np.where(open_.any(axis=-1), most - open_[:, ::-1].argmax(axis=-1), 0)
-    return ends(plan, recipe, low)[0], ends(plan, recipe, high)[1]
+    point = quantiles(plan, recipe, values)  # made monotone, it may lie a leaf outside
+    left, right = ends(plan, recipe, low)[0], ends(plan, recipe, high)[1]
+    return np.minimum(left, point), np.maximum(right, point)
 
 
 def _excess(leaves: Floats, share: float) -> Floats:
