@@ -16,7 +16,7 @@ test: $(READY)  ## formatting, lint, types, floors and all tests
 	$(BIN)/python -m pytest -q -rs -n auto --dist loadgroup
 
 test-slow: $(READY)  ## the long statistical runs
-	$(BIN)/python -m pytest -q -m slow
+	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest -q -m slow
 
 benchmarks: $(READY)  ## ratios against peers, in an environment of their own
 	$(PYTHON) benchmarks/run_all.py
