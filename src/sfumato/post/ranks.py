@@ -28,9 +28,21 @@ _FEWEST = 8  # draws beyond a quantile, to place it
 
 
 def rank_intervals(
-    plan: Plan, recipe: ByRank, values: Sequence[Sequence[float]], confidence: float
+    plan: Plan,
+    recipe: ByRank,
+    values: Sequence[Sequence[float]],
+    confidence: float,
+    *,
+    wider: Floats | None = None,
 ) -> tuple[Floats, Floats]:
     """Return the ends of an interval for a quantile of the clamped data.
+
+    Args:
+        plan: The plan that was measured.
+        recipe: The quantile.
+        values: The integers of every part, in terms.
+        confidence: How often it holds.
+        wider: Per group another, independent error of the ranks, at that confidence.
 
     Theorem. Let ``T(j)`` be the rows in leaves up to j less `level` of all rows, and
     ``T̂(j)`` its consistent estimate. The quantile lies in the leaf j* where
@@ -51,6 +63,8 @@ def rank_intervals(
         share,
         confidence,
     )
+    if wider is not None:
+        reach = np.hypot(reach, wider[:, None])
     most = excess.shape[-1] - 1
     enough = excess >= -reach
     low = np.where(enough.any(axis=-1), enough.argmax(axis=-1), most)

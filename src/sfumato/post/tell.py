@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
-from itertools import pairwise, product
+from itertools import pairwise, product, repeat
 from math import prod
 from typing import assert_never
 
@@ -46,8 +46,10 @@ from sfumato.plan import (
     linear,
     unit_of,
 )
+from sfumato.post.dots import MOST, dots
 from sfumato.post.figures import matrix, points
 from sfumato.post.interval import intervals
+from sfumato.post.sampling import sampling
 from sfumato.release import Bin, Figure, Measurement, Noise
 
 __all__ = ["figures", "lacking", "measurements", "short_by"]
@@ -81,8 +83,16 @@ def figures(
         if isinstance(recipe, ByMatrix):
             raw, _ = matrix(plan, recipe, noisy)
         low, high = intervals(plan, recipe, noisy, confidence)
+        wide = sampling(plan, recipe, noisy, confidence, (low, high))
+        both: Iterable[tuple[float, float] | None] = repeat(None)
+        if wide is not None:
+            both = zip(wide[0].tolist(), wide[1].tolist(), strict=True)
+        few = len(estimates) <= MOST and len(plan.answers) <= MOST
+        likely = dots(plan, recipe, noisy) if few else None
+        spots = repeat([]) if likely is None else iter(likely.tolist())
         places = list(_places(plan, statistic, recipe, noisy))
-        for place, e, r, lo, hi in zip(places, estimates, raw, low, high, strict=True):
+        told = zip(places, estimates, raw, low, high, strict=True)
+        for (place, e, r, lo, hi), ends, spot in zip(told, both, spots, strict=False):
             yield Figure(
                 name=statistic.name,
                 kind=type(statistic).__name__.lower(),  # type: ignore[arg-type]
@@ -97,6 +107,8 @@ def figures(
                 other=place.other,
                 other_bin=place.other_bin,
                 raw=None if r == e else float(r),
+                sampling=ends,
+                dots=tuple(spot),
             )
 
 

@@ -63,6 +63,8 @@ def _figure(figure: Figure) -> dict[str, Any]:
             ("other", figure.other),
             ("other_bin", _bin(figure.other_bin)),
             ("raw", figure.raw),
+            ("sampling", None if figure.sampling is None else list(figure.sampling)),
+            ("dots", list(figure.dots) or None),
         )
         if value is not None
     }

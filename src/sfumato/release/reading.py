@@ -269,7 +269,13 @@ _figure = _record(
         "unit": _is_text,
         "bin": _or_none(_is_bin),
     },
-    {"other": _is_text, "other_bin": _is_bin, "raw": _is_number},
+    {
+        "other": _is_text,
+        "other_bin": _is_bin,
+        "raw": _is_number,
+        "sampling": _is_pair,
+        "dots": _is_list(_is_number),
+    },
 )
 
 _receipt = _record(

@@ -99,6 +99,11 @@ class Figure:
         other: The second column of a table, a ratio or a covariance; else none.
         other_bin: As `bin`, of the second column of a table.
         raw: The entry of a matrix as noise left it, where it had to be adjusted.
+        sampling: The interval that noise and the choice of the rows together explain,
+            if rows are independent draws from a large population; none where the noisy
+            figures do not tell (``docs/intervals.md``).
+        dots: Twenty equally likely places of the figure without noise, in order; empty
+            in releases of many figures.
     """
 
     name: str
@@ -114,6 +119,8 @@ class Figure:
     other: str | None = None
     other_bin: Bin = None
     raw: float | None = None
+    sampling: tuple[float, float] | None = None
+    dots: tuple[float, ...] = ()
 
     def __post_init__(self) -> None:
         """Keep an own copy of the group, so that nobody can change it later."""

@@ -31,7 +31,7 @@ Cell: TypeAlias = "str | int | float | bool | None"
 Sort: TypeAlias = Literal["text", "whole", "real", "flag", "mixed"]
 
 _REALS = {"bin_low", "bin_high", "other_bin_low", "other_bin_high", "raw", "estimate", "low",
-          "high", "confidence"}  # fmt: skip
+          "high", "confidence", "sampling_low", "sampling_high"}  # fmt: skip
 _RUNS = re.compile(r"[\s']*[=+\-@＝＋－＠]|[\t\r\n]")
 _LARGEST = 1 << 63  # whole numbers from here on do not fit a column of 64-bit integers
 _EXACT = 1 << 53  # below it, every whole float is the integer that it looks like
@@ -95,6 +95,14 @@ def _about_raw(figures: Sequence[Figure]) -> dict[str, list[Cell]]:
     return {"raw": [f.raw for f in figures]} if known else {}
 
 
+def _about_sampling(figures: Sequence[Figure]) -> dict[str, list[Cell]]:
+    """Return the ends of noise and choice of rows, where any figure has them."""
+    ends = [f.sampling or (None, None) for f in figures]
+    if not any(f.sampling for f in figures):
+        return {}
+    return {"sampling_low": [a for a, _ in ends], "sampling_high": [b for _, b in ends]}
+
+
 def _about_figures(
     figures: Sequence[Figure], confidence: float
 ) -> dict[str, list[Cell]]:
@@ -106,6 +114,7 @@ def _about_figures(
         "estimate": [f.estimate for f in figures],
         "low": [f.low for f in figures],
         "high": [f.high for f in figures],
+        **_about_sampling(figures),
         "confidence": [confidence] * len(figures),
         "unit": [f.unit for f in figures],
         "noise_law": [_join(n.law for n in f.noise) for f in figures],
