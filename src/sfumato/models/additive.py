@@ -10,8 +10,9 @@ from sklearn.utils.validation import check_is_fitted
 
 from sfumato.models.declared import Span
 from sfumato.models.door import Floats
-from sfumato.models.estimator import Facts, Job, wrong_option
+from sfumato.models.estimator import Facts, Job
 from sfumato.models.logistic import LogisticRegression
+from sfumato.models.options import wrong_option
 from sfumato.models.price import Price
 from sfumato.models.table import Columns, Encoder
 from sfumato.words import N_
@@ -95,19 +96,7 @@ class AdditiveClassifier(LogisticRegression):
         on_leak: str = "refuse",
     ) -> None:
         """Keep the arguments; they are checked when a fit begins."""
-        self.epsilon = epsilon
-        self.delta = delta
-        self.budget = budget
-        self.bounds = bounds
-        self.classes = classes
-        self.missing = missing
-        self.schema = schema
-        self.target = target
-        self.neighbours = neighbours
-        self.rows_per_person = rows_per_person
-        self.order = order
-        self.smoothness = smoothness
-        self.on_leak = on_leak
+        self._keep(locals())
 
     solver = "auto"
     degree = 2

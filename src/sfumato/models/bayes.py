@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import sqrt
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 
@@ -72,21 +72,7 @@ class GaussianNB(LinearClassifier):
         on_leak: str = "refuse",
     ) -> None:
         """Keep the arguments; they are checked when a fit begins."""
-        self.epsilon = epsilon
-        self.delta = delta
-        self.budget = budget
-        self.bounds = bounds
-        self.classes = classes
-        self.missing = missing
-        self.schema = schema
-        self.target = target
-        self.neighbours = neighbours
-        self.rows_per_person = rows_per_person
-        self.on_leak = on_leak
-
-    def fit(self, X: Any, y: Any, privacy_ids: Any = None) -> Self:
-        """Pay, then fit."""
-        return self._fit(X, y, privacy_ids)
+        self._keep(locals())
 
     def _job(self, facts: Facts, price: Price) -> Job:
         sums, squares = price.share().split(1 - _SQUARES, _SQUARES)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import sqrt
-from typing import Any, Self
+from math import inf, sqrt
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -21,7 +21,8 @@ from sfumato.models.door import (
     lattice,
     noisy,
 )
-from sfumato.models.estimator import Facts, Job, PrivateEstimator, wrong_option
+from sfumato.models.estimator import Facts, Job, PrivateEstimator
+from sfumato.models.options import whole_option
 from sfumato.models.price import Price, Pure
 from sfumato.models.work import Work
 from sfumato.words import N_
@@ -82,30 +83,15 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         on_leak: str = "refuse",
     ) -> None:
         """Keep the arguments; they are checked when a fit begins."""
-        self.n_clusters = n_clusters
-        self.epsilon = epsilon
-        self.delta = delta
-        self.budget = budget
-        self.bounds = bounds
-        self.missing = missing
-        self.schema = schema
-        self.neighbours = neighbours
-        self.rows_per_person = rows_per_person
-        self.on_leak = on_leak
-
-    def fit(self, X: Any, y: Any = None, privacy_ids: Any = None) -> Self:
-        """Pay, then fit; y is ignored."""
-        return self._fit(X, y, privacy_ids)
+        self._keep(locals())
 
     def fit_predict(self, X: Any, y: Any = None, privacy_ids: Any = None) -> Any:
         """Fit, then return the cluster of each row: private data of the owner's."""
         return self.fit(X, y, privacy_ids).predict(X)
 
     def _job(self, facts: Facts, price: Price) -> Job:  # noqa: ARG002
-        count: Any = self.n_clusters
-        whole = isinstance(count, int | np.integer) and not isinstance(count, bool)
-        if not whole or count < 1:
-            wrong_option("n_clusters", count, N_("write a number of at least 1"))
+        hint = N_("write a number of at least 1")
+        count = whole_option("n_clusters", self.n_clusters, inf, hint)
         share = price.share()
         rounds = 2 if isinstance(share, Pure) else 4
         each = (1 - _CENTRING) / rounds
@@ -115,7 +101,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
             centre = find_centre(
                 work.chunks(), work.width, first, reach=_REACH, constant=_COUNT
             )
-            places = np.clip(centre.middle + _starts(int(count), work.width), -1, 1)
+            places = np.clip(centre.middle + _starts(count, work.width), -1, 1)
             sizes = np.zeros(len(places))
             for own in steps:
                 places, sizes = _round(work, places, own)

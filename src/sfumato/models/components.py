@@ -4,15 +4,16 @@ from __future__ import annotations
 
 from fractions import Fraction
 from math import sqrt
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from sfumato.models.centre import clipped, find_centre
 from sfumato.models.door import Floats, described
-from sfumato.models.estimator import Facts, Job, PrivateEstimator, wrong_option
+from sfumato.models.estimator import Facts, Job, PrivateEstimator
 from sfumato.models.gnm import gram
+from sfumato.models.options import whole_option
 from sfumato.models.price import Price
 from sfumato.models.scaler import bounds_of, numbers_only
 from sfumato.models.work import Work
@@ -74,29 +75,13 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator): 
         on_leak: str = "refuse",
     ) -> None:
         """Keep the arguments; they are checked when a fit begins."""
-        self.n_components = n_components
-        self.epsilon = epsilon
-        self.delta = delta
-        self.budget = budget
-        self.bounds = bounds
-        self.missing = missing
-        self.schema = schema
-        self.neighbours = neighbours
-        self.rows_per_person = rows_per_person
-        self.on_leak = on_leak
-
-    def fit(self, X: Any, y: Any = None, privacy_ids: Any = None) -> Self:
-        """Pay, then fit; y is ignored."""
-        return self._fit(X, y, privacy_ids)
+        self._keep(locals())
 
     def _job(self, facts: Facts, price: Price) -> Job:
         width = len(numbers_only(facts))
-        wanted: Any = width if self.n_components is None else self.n_components
-        whole = isinstance(wanted, int | np.integer) and not isinstance(wanted, bool)
-        if not whole or not 1 <= wanted <= width:
-            wrong_option(
-                "n_components", wanted, N_("write a number from 1 to that of columns")
-            )
+        given = width if self.n_components is None else self.n_components
+        hint = N_("write a number from 1 to that of columns")
+        wanted = whole_option("n_components", given, width, hint)
         first, second = price.share().split(_CENTRING, 1 - _CENTRING)
 
         def run(work: Work) -> dict[str, Any]:
@@ -122,7 +107,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator): 
                 "mean_": centre.middle,
                 "explained_variance_": found[:wanted],
                 "explained_variance_ratio_": share[:wanted],
-                "n_components_": int(wanted),
+                "n_components_": wanted,
             }
 
         return Job([described(first), described(second)], run)

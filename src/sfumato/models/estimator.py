@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import hashlib
 import json
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, NoReturn, Self, final
+from typing import Any, ClassVar, Literal, Self, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,7 +24,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sfumato import noise
 from sfumato.account import Loss
-from sfumato.amount import exact
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
 from sfumato.declare.unit import rows_only
 from sfumato.errors import DeclarationError, EngineError
@@ -31,6 +31,7 @@ from sfumato.models.budget import read_budget
 from sfumato.models.claim import claim_of
 from sfumato.models.declared import Leaks, Span, feature_facts
 from sfumato.models.door import Floats
+from sfumato.models.options import two_bounds
 from sfumato.models.price import Price, read_price
 from sfumato.models.table import (
     Columns,
@@ -43,7 +44,7 @@ from sfumato.models.table import (
 from sfumato.models.work import Work
 from sfumato.words import N_
 
-__all__ = ["Facts", "Job", "PrivateEstimator", "wrong_option"]
+__all__ = ["Facts", "Job", "PrivateEstimator"]
 
 
 @final
@@ -90,21 +91,59 @@ class _Checked:
     kept: NDArray[np.bool_] | None
 
 
-class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
+class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     """What all estimators share; each names its own arguments.
+
+    An estimator says what it wants of y (`_wants`), which arguments it has (a plain
+    ``__init__``, as scikit-learn asks) and what a fit does (`_job`). The rest is here.
 
     Attributes:
         privacy_spent_: What the fit was charged, in the budget's currency.
         privacy_claim_: What is promised, as plain JSON.
     """
 
+    epsilon: Any
+    delta: Any
+    budget: Any
+    bounds: Any
+    missing: Any
+    schema: Any
+    neighbours: str | None
+    rows_per_person: int | None
+    on_leak: str
+    classes: Any = None
+    y_bounds: Any = None
+    target: str | None = None
+
     _least_rows: int = 1
     _wants: ClassVar[Literal["labels", "number", "nothing"]] = "nothing"
-    _degree: ClassVar[int] = 1
 
+    @abstractmethod
     def _job(self, facts: Facts, price: Price) -> Job:
         """Check the model's own arguments and return what will be done."""
-        raise NotImplementedError
+
+    def _keep(self, given: Mapping[str, Any]) -> None:
+        """Keep the arguments of ``__init__`` as they are: they are checked by a fit."""
+        for name in self._get_param_names():
+            setattr(self, name, given[name])
+
+    def fit(self, X: Any, y: Any = None, privacy_ids: Any = None) -> Self:
+        """Pay, then fit.
+
+        Args:
+            X: Features, in the unit of the declared bounds.
+            y: Labels of a classifier, numbers of a regression; else it is ignored. A
+                number that is missing counts as the middle of its bounds.
+            privacy_ids: The person of each row, to protect persons with several rows;
+                route it with ``set_fit_request(privacy_ids=True)``.
+
+        Raises:
+            DeclarationError: An argument or a fact is missing. Nothing was spent.
+            BudgetExceededError: The budget refused. Nothing was spent.
+            ValueError: The table has no row, or another shape. Nothing was spent.
+            EngineError: The fit failed. The debit stands.
+        """
+        return self._fit(X, y, privacy_ids)
 
     def _encoder(self, features: Any) -> Encoder:
         return Encoder(features)
@@ -221,9 +260,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
                 N_("the classes are not declared"),
                 N_("pass classes=[0, 1], or a schema that declares the target"),
             )
-            if y.dtype.kind == "f" and not np.isfinite(y).all():
-                message = "Input y contains NaN, infinity or a value too large."
-                raise ValueError(message)
+            _refuse_endless(y)
             check_classification_targets(y)
             declared = y
         classes = np.unique(np.asarray(declared))
@@ -237,7 +274,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
     def _span(self, y: Any, leaks: Leaks) -> Span:
         column = self._target_column()
         if self.y_bounds is not None:
-            return _two_bounds(self.y_bounds)
+            return two_bounds(self.y_bounds)
         if isinstance(column, Real | Integer):
             return Span(column.lower, column.upper, column.missing)
         leaks.need(
@@ -245,9 +282,7 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
             N_("the bounds of the target are not declared"),
             N_("pass y_bounds=(lower, upper), or a schema that declares the target"),
         )
-        if y.dtype.kind == "f" and not np.isfinite(y).all():
-            message = "Input y contains NaN, infinity or a value too large."
-            raise ValueError(message)
+        _refuse_endless(y)
         low, high = float(y.min()), float(y.max())
         return Span(low, high) if low < high else Span(low - 1, low + 1)
 
@@ -282,23 +317,21 @@ class PrivateEstimator(BaseEstimator):  # type: ignore[misc]
         return self._encoder(self.features_).chunks(table, clip=clip)
 
     def __sklearn_tags__(self) -> Any:
-        """Say that cells may be missing and that a fit is random."""
+        """Say that cells may be missing, that a fit is random, and tiny tables noisy."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.non_deterministic = True
+        for kind in (tags.classifier_tags, tags.regressor_tags):
+            if kind is not None:
+                kind.poor_score = True
         return tags
 
 
-def _two_bounds(given: Any) -> Span:
-    try:
-        low, high = (exact(b) for b in given)
-    except (TypeError, ValueError):
-        low = high = None
-    if low is None or high is None or not low < high:
-        wrong_option(
-            "y_bounds", given, N_("give two public numbers, such as y_bounds=(0, 500)")
-        )
-    return Span(float(low), float(high))
+def _refuse_endless(y: NDArray[Any]) -> None:
+    """Refuse a target that is to be read for facts, in scikit-learn's words."""
+    if y.dtype.kind == "f" and not np.isfinite(y).all():
+        message = "Input y contains NaN, infinity or a value too large."
+        raise ValueError(message)
 
 
 def _described(job: Job, price: Price) -> str:
@@ -337,10 +370,3 @@ def _work(ready: _Checked) -> Work:
             column = Columns(None, (np.asarray(y),))
         target = Encoder((facts.span,)).encode(column, slice(None))[:, 0]
     return Work(ready.table, facts.encoder, target, kept)
-
-
-def wrong_option(name: str, value: object, hint: str) -> NoReturn:
-    """Refuse an argument of a model; nothing was read and nothing spent."""
-    raise DeclarationError(
-        N_("{name} cannot be {value}"), hint=hint, name=name, value=repr(value)[:60]
-    )

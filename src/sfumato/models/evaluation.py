@@ -19,7 +19,7 @@ from sfumato.errors import DeclarationError, EngineError
 from sfumato.models.budget import read_budget
 from sfumato.models.claim import claim_of
 from sfumato.models.door import Floats, counts
-from sfumato.models.estimator import wrong_option
+from sfumato.models.options import wrong_option
 from sfumato.models.price import Pure, read_price
 from sfumato.models.table import first_rows, labels_of
 from sfumato.words import N_
@@ -236,12 +236,16 @@ def _cells(
 ) -> NDArray[np.int64]:
     """Return exact counts of (class, bin): one cell per row."""
     truth = labels_of(y, model.classes_)
-    found = np.nan_to_num(np.asarray(model.predict_proba(X), np.float64))
     classes = len(model.classes_)
-    if classes == 2:  # noqa: PLR2004
+    binary = classes == 2  # noqa: PLR2004
+    bins = bins if binary else classes
+    if not len(y):  # which predict_proba would refuse
+        return np.zeros((classes, bins), np.int64)
+    found = np.nan_to_num(np.asarray(model.predict_proba(X), np.float64))
+    if binary:
         place = np.clip((found[:, 1] * bins).astype(np.int64), 0, bins - 1)
     else:
-        place, bins = found.argmax(axis=1), classes
+        place = found.argmax(axis=1)
     counted = truth >= 0 if kept is None else (truth >= 0) & kept
     cells = np.zeros((classes, bins), np.int64)
     np.add.at(cells, (truth[counted], place[counted]), 1)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import final
 
@@ -26,6 +27,15 @@ class Line:
 
     slopes: Floats
     offset: Floats
+
+    def scores(self, blocks: Iterable[Floats]) -> Floats:
+        """Return the scores of encoded rows, shape (rows, outputs); always finite."""
+        with np.errstate(all="ignore"):
+            found: Floats = np.concatenate(
+                [b @ self.slopes + self.offset for b in blocks]
+            )
+        np.nan_to_num(found, copy=False)
+        return found
 
     def raw(self, encoder: Encoder) -> tuple[Floats, Floats]:
         """Return coefficients and intercepts on the features as they are measured.

@@ -3,17 +3,18 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from sklearn.base import RegressorMixin
 
 from sfumato.models.door import Floats, described
-from sfumato.models.estimator import Facts, Job, PrivateEstimator, wrong_option
+from sfumato.models.estimator import Facts, Job, PrivateEstimator
 from sfumato.models.gnm import GNM, fit_gnm, squared
 from sfumato.models.hop import Settings, fit_hop
 from sfumato.models.line import Line
 from sfumato.models.losses import Huber
+from sfumato.models.options import wrong_option
 from sfumato.models.price import Price, Pure
 from sfumato.models.work import Work
 from sfumato.words import N_
@@ -68,6 +69,7 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
     """
 
     _wants: ClassVar[Literal["labels", "number", "nothing"]] = "number"
+    _line: Line
 
     def __init__(
         self,
@@ -87,23 +89,7 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         on_leak: str = "refuse",
     ) -> None:
         """Keep the arguments; they are checked when a fit begins."""
-        self.epsilon = epsilon
-        self.delta = delta
-        self.budget = budget
-        self.bounds = bounds
-        self.y_bounds = y_bounds
-        self.missing = missing
-        self.schema = schema
-        self.target = target
-        self.neighbours = neighbours
-        self.rows_per_person = rows_per_person
-        self.ridge = ridge
-        self.clip_predictions = clip_predictions
-        self.on_leak = on_leak
-
-    def fit(self, X: Any, y: Any, privacy_ids: Any = None) -> Self:
-        """Pay, then fit; a target that is missing counts as the middle of its bounds."""
-        return self._fit(X, y, privacy_ids)
+        self._keep(locals())
 
     def _job(self, facts: Facts, price: Price) -> Job:
         share, ridge = price.share(), _ridge(self.ridge)
@@ -140,22 +126,10 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Floats:
         """Return the expected target of each row."""
-        blocks = self._blocks(X, clip=False)
-        line: Line = self._line
-        with np.errstate(all="ignore"):
-            found: Floats = np.concatenate(
-                [b @ line.slopes + line.offset for b in blocks]
-            )
-        numbers: Floats = np.nan_to_num(found[:, 0])
+        numbers: Floats = self._line.scores(self._blocks(X, clip=False))[:, 0]
         if not self.clip_predictions:
             return numbers
         return np.clip(numbers, *self.y_bounds_)
-
-    def __sklearn_tags__(self) -> Any:
-        """Say that a noisy model may score badly on a tiny table."""
-        tags = super().__sklearn_tags__()
-        tags.regressor_tags.poor_score = True
-        return tags
 
 
 def _ridge(value: Any) -> float:

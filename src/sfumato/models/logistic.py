@@ -2,18 +2,19 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal, Self
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import ClassifierMixin
 
 from sfumato.models.door import Floats, described
-from sfumato.models.estimator import Facts, Job, PrivateEstimator, wrong_option
+from sfumato.models.estimator import Facts, Job, PrivateEstimator
 from sfumato.models.gnm import GNM, fit_gnm, logistic, softmax
 from sfumato.models.hop import Settings, Tilt, fit_hop
 from sfumato.models.line import Line
 from sfumato.models.losses import Logistic
+from sfumato.models.options import wrong_option
 from sfumato.models.price import Price, Pure, Rho
 from sfumato.models.table import Encoder
 from sfumato.models.work import Work
@@ -29,13 +30,7 @@ class LinearClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
     _line: Line
 
     def _scores(self, X: Any) -> Floats:
-        blocks, line = self._blocks(X, clip=False), self._line
-        with np.errstate(all="ignore"):
-            found: Floats = np.concatenate(
-                [b @ line.slopes + line.offset for b in blocks]
-            )
-        np.nan_to_num(found, copy=False)
-        return found
+        return self._line.scores(self._blocks(X, clip=False))
 
     def decision_function(self, X: Any) -> Floats:
         """Return the score of each row: log odds; one column per class from three on."""
@@ -70,12 +65,6 @@ class LinearClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
             place = scores.argmax(axis=1)
         found: NDArray[Any] = self.classes_[place]
         return found
-
-    def __sklearn_tags__(self) -> Any:
-        """Say that a noisy model may score badly on a tiny table."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        return tags
 
 
 class LogisticRegression(LinearClassifier):
@@ -153,32 +142,7 @@ class LogisticRegression(LinearClassifier):
         on_leak: str = "refuse",
     ) -> None:
         """Keep the arguments; they are checked when a fit begins."""
-        self.epsilon = epsilon
-        self.delta = delta
-        self.budget = budget
-        self.bounds = bounds
-        self.classes = classes
-        self.missing = missing
-        self.schema = schema
-        self.target = target
-        self.neighbours = neighbours
-        self.rows_per_person = rows_per_person
-        self.solver = solver
-        self.degree = degree
-        self.prior_coef = prior_coef
-        self.prior_intercept = prior_intercept
-        self.on_leak = on_leak
-
-    def fit(self, X: Any, y: Any, privacy_ids: Any = None) -> Self:
-        """Pay, then fit.
-
-        Args:
-            X: Features, in the unit of the declared bounds.
-            y: Labels.
-            privacy_ids: The person of each row, to protect persons with several rows;
-                route it with ``set_fit_request(privacy_ids=True)``.
-        """
-        return self._fit(X, y, privacy_ids)
+        self._keep(locals())
 
     def _encoder(self, features: Any) -> Encoder:
         return Encoder(features, degree=self.degree, curved=self.degree > 1)

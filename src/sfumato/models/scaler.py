@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import sqrt
-from typing import Any, Self
+from typing import Any
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
@@ -85,21 +85,7 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator): 
         on_leak: str = "refuse",
     ) -> None:
         """Keep the arguments; they are checked when a fit begins."""
-        self.epsilon = epsilon
-        self.delta = delta
-        self.budget = budget
-        self.bounds = bounds
-        self.missing = missing
-        self.schema = schema
-        self.neighbours = neighbours
-        self.rows_per_person = rows_per_person
-        self.with_mean = with_mean
-        self.with_std = with_std
-        self.on_leak = on_leak
-
-    def fit(self, X: Any, y: Any = None, privacy_ids: Any = None) -> Self:
-        """Pay, then fit; y is ignored."""
-        return self._fit(X, y, privacy_ids)
+        self._keep(locals())
 
     def _job(self, facts: Facts, price: Price) -> Job:
         spans = numbers_only(facts)

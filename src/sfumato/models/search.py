@@ -6,7 +6,6 @@ import hashlib
 import json
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from fractions import Fraction
 from itertools import product
 from typing import Any, Self
 
@@ -23,7 +22,9 @@ from sfumato.errors import DeclarationError, EngineError
 from sfumato.models.budget import ModelBudget, read_budget
 from sfumato.models.claim import claim_of
 from sfumato.models.door import spread
-from sfumato.models.estimator import PrivateEstimator, wrong_option
+from sfumato.models.estimator import PrivateEstimator
+from sfumato.models.options import wrong_option
+from sfumato.models.parts import coins
 from sfumato.models.price import Price, Pure
 from sfumato.models.table import first_rows, labels_of
 from sfumato.words import N_
@@ -269,20 +270,13 @@ class _Parts:
     """The rows for fitting and for scoring: each row, or person, by its own coin."""
 
     def __init__(self, X: Any, y: Any, ids: Any, share: float, most: int) -> None:
-        count = len(y)
-        coins = noise.default().words(count)
-        if ids is not None:
-            _, person = np.unique(np.asarray(ids).astype(str), return_inverse=True)
-            coins = coins[person]
-        first = coins < np.uint64(int(Fraction(share) * 2**64))
-        kept = (
-            np.ones(count, bool) if ids is None else first_rows(np.asarray(ids), most)
-        )
+        self.ids = None if ids is None else np.asarray(ids)
+        first = coins(len(y), share, self.ids)
+        kept = True if self.ids is None else first_rows(self.ids, most)
         self.fitting, self.scoring = (
             np.flatnonzero(first),
             np.flatnonzero(~first & kept),
         )
-        self.ids = None if ids is None else np.asarray(ids)
         self.X, self.y = X, y
 
     def fit(self, model: Any) -> Any:

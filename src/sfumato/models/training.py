@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fractions import Fraction
 from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import is_regressor
 
-from sfumato import models, noise
+from sfumato import models
 from sfumato.account import Loss
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.schema import Integer, Real, Schema
-from sfumato.errors import BudgetExceededError, DeclarationError
+from sfumato.declare.unit import Rows, Unit
+from sfumato.errors import BudgetExceededError, DeclarationError, EngineError
 from sfumato.models.budget import ModelBudget
-from sfumato.models.cells import OpenedCells, open_cells
+from sfumato.models.cells import OpenedCells, learnable, open_cells
 from sfumato.models.evaluation import Evaluation, evaluate
-from sfumato.models.price import read_price
+from sfumato.models.parts import coins, shuffled
+from sfumato.models.price import Price, read_price
 from sfumato.words import N_
 
 __all__ = ["Order", "Trained", "Training"]
@@ -85,7 +88,7 @@ class Training:
 
     def __init__(self, dataset: Dataset, order: Order, budget: ModelBudget) -> None:
         """Open the table and check everything that needs no row."""
-        schema = dataset.schema
+        schema, unit = dataset.schema, dataset.schema.unit
         schema[order.target]
         names = order.features or tuple(n for n in schema if n != order.target)
         if order.target in names:
@@ -94,9 +97,11 @@ class Training:
                 hint=N_("leave it out of features"),
                 name=repr(order.target),
             )
-        known = {n: schema[n] for n in (*names, order.target)}
+        known = {n: learnable(n, schema[n]) for n in (*names, order.target)}
         self.features, self._order, self._budget = tuple(names), order, budget
-        self._schema = Schema(known, schema.unit)
+        self._persons = isinstance(unit, Unit)
+        self._most = unit.max_rows
+        self._schema = Schema(known, Rows(neighbours=unit.neighbours, size=unit.size))
         self._model = self._estimator()
         self._cells: OpenedCells = open_cells(dataset)
         left = budget.left
@@ -116,46 +121,70 @@ class Training:
     @property
     def cost(self) -> Loss:
         """What fit and test will be charged together."""
-        order, unit = self._order, self._schema.unit
-        prices = [read_price(order.epsilon, order.delta or 0, unit.neighbours)]
+        order = self._order
+        prices = [self._price(order.epsilon, order.delta or 0)]
         if order.test_epsilon is not None:
-            prices.append(read_price(order.test_epsilon, 0, unit.neighbours))
+            prices.append(self._price(order.test_epsilon, 0))
         first, *rest = (p.loss(self._budget.measure) for p in prices)
         for loss in rest:
             first = first + loss  # type: ignore[operator]  # one currency
         return first
 
+    def _price(self, epsilon: Any, delta: Any) -> Price:
+        neighbours = self._schema.unit.neighbours
+        rows = self._most if self._persons else None
+        return read_price(epsilon, delta, neighbours, rows, persons=self._persons)
+
     def run(self) -> Trained:
-        """Pay, fit; pay, test. Each row is fitted or tested, by its own coin.
+        """Pay, fit; pay, test. Each row, or person, is fitted or tested, by an own coin.
+
+        No table makes it raise: also one without rows gives a model, which is noise.
 
         Raises:
-            EngineError: Something failed after a debit, which stands.
+            EngineError: Something failed; it was paid for, and the debit stands.
         """
         order = self._order
         cells = self._cells.read([*self.features, order.target])
-        y = cells.pop(order.target)
-        x = _matrix([cells[n] for n in self.features])
-        first = _coins(len(y), order.test_share) if order.test_epsilon else None
-        chosen = np.ones(len(y), bool) if first is None else first
-        model = self._model.fit(x[chosen], y[chosen])
-        test = None
-        if first is not None and hasattr(model, "classes_"):
-            test = evaluate(
-                model,
-                x[~chosen],
-                y[~chosen],
-                epsilon=order.test_epsilon,
-                budget=self._budget,
-                neighbours=self._schema.unit.neighbours,
-            )
-        return Trained(model, self.features, test, self.cost)
+        if cells is None:  # reading may fail because of a row, so it costs the same
+            self._budget.pay(self.cost, plan=self._digest())
+            raise EngineError
+        x = _matrix([cells.columns[n] for n in self.features])
+        table = _Table(x, cells.columns[order.target], cells.persons)
+        if cells.persons is not None:
+            table = table.of(shuffled(cells.rows))
+        if order.test_epsilon is None:
+            return Trained(self._fit(table), self.features, None, self.cost)
+        first = coins(cells.rows, 1 - order.test_share, table.persons)
+        model = self._fit(table.of(first))
+        return Trained(
+            model, self.features, self._test(model, table.of(~first)), self.cost
+        )
+
+    def _fit(self, table: _Table) -> Any:
+        return self._model.fit(table.x, table.y, privacy_ids=table.persons)
+
+    def _test(self, model: Any, table: _Table) -> Evaluation:
+        return evaluate(
+            model,
+            table.x,
+            table.y,
+            epsilon=self._order.test_epsilon,
+            budget=self._budget,
+            neighbours=self._schema.unit.neighbours,
+            privacy_ids=table.persons,
+            rows_per_person=self._most if self._persons else None,
+        )
+
+    def _digest(self) -> str:
+        text = repr((self._order, self.features))
+        return hashlib.sha256(text.encode()).hexdigest()
 
     def _estimator(self) -> Any:
         order = self._order
         kind = getattr(models, order.estimator)
         column = self._schema[order.target]
         number = isinstance(column, Real | Integer)
-        if hasattr(kind(), "y_bounds") != number:
+        if is_regressor(kind()) != number:
             raise DeclarationError(
                 N_("{estimator} cannot predict {name}"),
                 hint=N_(
@@ -170,6 +199,7 @@ class Training:
                 hint=N_("leave test_epsilon out"),
             )
         taken = {"epsilon", "delta", "budget", "schema", "target", "on_leak"}
+        taken |= {"neighbours", "rows_per_person"}  # the unit says both
         unknown = set(order.options) - (set(kind().get_params()) - taken)
         if unknown:
             raise DeclarationError(
@@ -178,14 +208,33 @@ class Training:
                 estimator=order.estimator,
                 name=repr(min(unknown)),
             )
-        return kind(
+        model = kind(
             epsilon=order.epsilon,
             delta=order.delta or 0,
             budget=self._budget,
             schema=self._schema,
             target=order.target,
+            rows_per_person=self._most if self._persons else None,
             **order.options,
         )
+        model._least_rows = 0  # noqa: SLF001  an error would tell that there is no row
+        zeros = np.zeros((1, len(self.features)))
+        model._check(zeros, np.zeros(1))  # noqa: SLF001  refuse wrong options now
+        return model
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Table:
+    """Rows, their targets, and whose they are."""
+
+    x: NDArray[Any]
+    y: NDArray[Any]
+    persons: NDArray[Any] | None
+
+    def of(self, rows: NDArray[Any]) -> _Table:
+        owners = None if self.persons is None else self.persons[rows]
+        return _Table(self.x[rows], self.y[rows], owners)
 
 
 def _matrix(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
@@ -194,11 +243,4 @@ def _matrix(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:
     found = np.empty((len(columns[0]), len(columns)), kind)
     for place, column in enumerate(columns):
         found[:, place] = column
-    return found
-
-
-def _coins(count: int, test_share: float) -> NDArray[np.bool_]:
-    """Return which rows are fitted: an own coin for each, so one row moves no other."""
-    edge = int(Fraction(1 - test_share) * 2**64)
-    found: NDArray[np.bool_] = noise.default().words(count) < np.uint64(edge)
     return found

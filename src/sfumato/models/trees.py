@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, Self, final
+from typing import Any, ClassVar, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,7 +13,8 @@ from sklearn.base import ClassifierMixin
 from sfumato import noise
 from sfumato.models.declared import Feature, Span
 from sfumato.models.door import Floats, Share, cell_counts, described, deviation
-from sfumato.models.estimator import Facts, Job, PrivateEstimator, wrong_option
+from sfumato.models.estimator import Facts, Job, PrivateEstimator
+from sfumato.models.options import whole_option
 from sfumato.models.price import Price, Pure
 from sfumato.models.work import Work
 from sfumato.words import N_
@@ -54,13 +55,9 @@ class _Forest(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
     trees_: tuple[Tree, ...]
 
     def _grow(self, facts: Facts, price: Price, count: Any, depth: Any) -> Job:
-        for name, value, most in (
-            ("n_estimators", count, 1000),
-            ("max_depth", depth, 10),
-        ):
-            whole = isinstance(value, int | np.integer) and not isinstance(value, bool)
-            if not whole or not 1 <= value <= most:
-                wrong_option(name, value, N_("write a small number of at least 1"))
+        hint = N_("write a small number of at least 1")
+        count = whole_option("n_estimators", count, 1000, hint)
+        depth = whole_option("max_depth", depth, 10, hint)
         each: Sequence[Share] = price.share().split(*([1] * count))
         classes = len(facts.classes)  # type: ignore[arg-type]
 
@@ -89,12 +86,6 @@ class _Forest(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         places = self.predict_proba(X).argmax(axis=1)
         found: NDArray[Any] = self.classes_[places]
         return found
-
-    def __sklearn_tags__(self) -> Any:
-        """Say that a noisy model may score badly on a tiny table."""
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.poor_score = True
-        return tags
 
 
 def _plant(features: tuple[Feature, ...], depth: int) -> Tree:
@@ -190,22 +181,7 @@ class DecisionTreeClassifier(_Forest):
         on_leak: str = "refuse",
     ) -> None:
         """Keep the arguments; they are checked when a fit begins."""
-        self.epsilon = epsilon
-        self.delta = delta
-        self.max_depth = max_depth
-        self.budget = budget
-        self.bounds = bounds
-        self.classes = classes
-        self.missing = missing
-        self.schema = schema
-        self.target = target
-        self.neighbours = neighbours
-        self.rows_per_person = rows_per_person
-        self.on_leak = on_leak
-
-    def fit(self, X: Any, y: Any, privacy_ids: Any = None) -> Self:
-        """Pay, then fit."""
-        return self._fit(X, y, privacy_ids)
+        self._keep(locals())
 
     def _job(self, facts: Facts, price: Price) -> Job:
         return self._grow(facts, price, 1, self.max_depth)
@@ -268,23 +244,7 @@ class RandomForestClassifier(_Forest):
         on_leak: str = "refuse",
     ) -> None:
         """Keep the arguments; they are checked when a fit begins."""
-        self.epsilon = epsilon
-        self.delta = delta
-        self.n_estimators = n_estimators
-        self.max_depth = max_depth
-        self.budget = budget
-        self.bounds = bounds
-        self.classes = classes
-        self.missing = missing
-        self.schema = schema
-        self.target = target
-        self.neighbours = neighbours
-        self.rows_per_person = rows_per_person
-        self.on_leak = on_leak
-
-    def fit(self, X: Any, y: Any, privacy_ids: Any = None) -> Self:
-        """Pay, then fit."""
-        return self._fit(X, y, privacy_ids)
+        self._keep(locals())
 
     def _job(self, facts: Facts, price: Price) -> Job:
         return self._grow(facts, price, self.n_estimators, self.max_depth)
