@@ -9,7 +9,7 @@ import pytest
 from sfumato.account import Epsilon
 from sfumato.errors import BudgetExceededError, LedgerError
 from sfumato.ledger import Blocks, Limit, reconcile, show, verify
-from sfumato.ledger.anchor import Anchor, Mark
+from sfumato.ledger.anchor import Anchor, Mark, _read
 from sfumato.spending import profile_of
 
 TENTH = Epsilon("0.1")
@@ -66,6 +66,46 @@ def test_a_restored_backup_is_reconciled_upward(book, restored):
     assert book(restored).debit(TENTH, plan="p").sequence == 4
     assert verify(restored).sound
     assert not reconcile(restored, operator="Dr. Wu").changed
+
+
+def lose_to_a_late_mark(book, path, tmp_path):
+    """Restore a backup beside an anchor whose last line tells of an earlier place."""
+    book(path).debit(TENTH, plan="p")
+    backup(path, tmp_path / "backup")
+    for _ in range(3):
+        book(path).debit(TENTH, plan="p")
+    close()
+    anchor = path.with_name("a.ledger.anchor")
+    *lines, early, late = anchor.read_bytes().split(b"\n")
+    anchor.write_bytes(b"\n".join([*lines, late, early]))
+    restore(path, tmp_path / "backup")
+
+
+def test_a_mark_that_came_late_hides_nothing(book, path, tmp_path):
+    """Processes add their marks without waiting for each other: the highest counts."""
+    lose_to_a_late_mark(book, path, tmp_path)
+
+    with pytest.raises(LedgerError, match="ends at entry 2, its anchor at 5"):
+        book(path)
+    assert show(path).anchored == 5
+    reconcile(path, operator="o")
+
+    assert str(book(path).spent) == "0.4"
+    assert verify(path).sound
+
+
+def test_a_planted_faith_in_the_last_line_is_caught(book, path, tmp_path, monkeypatch):
+    """If the last line counted, a lost debit would be refunded."""
+
+    def every(anchor, identity):
+        lines = anchor.path.read_bytes().split(b"\n")
+        return [m for line in lines if (m := _read(line, identity))]
+
+    lose_to_a_late_mark(book, path, tmp_path)
+    monkeypatch.setattr(Anchor, "marks", every)
+    reconcile(path, operator="o")
+
+    assert str(book(path).spent) != "0.4"
 
 
 @pytest.mark.parametrize("log", [True, False], ids=["log kept", "log lost"])

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from sfumato.account import Epsilon
 from sfumato.errors import LedgerError
-from sfumato.ledger import Blocks, Ledger, Limit, export, verify
+from sfumato.ledger import Blocks, Ledger, Limit, export, logbook, show, verify
 from sfumato.ledger.amounts import Amounts
 from sfumato.ledger.anchor import Anchor
 from sfumato.ledger.balances import Balance, charge
@@ -134,8 +134,82 @@ def test_nothing_is_told_before_the_disk_has_answered(book, path, monkeypatch):
     answer.set()
     [t.join(10) for t in (first, *others)]
     assert sorted(told) == sorted(heads(path)[1:])
-    assert len(flushed) <= 3  # those who waited share one write, or two
+    assert (
+        len(set(flushed)) == 4
+    )  # each asks the disk itself, so each hears of a failure
     assert verify(path).sound
+
+
+def test_records_may_reach_sqlite_while_the_disk_is_waited_for(book, path, monkeypatch):
+    """Somebody empties the log, and goes on, between a write and its flush: all kept."""
+    ledger, other = book(path), other_writer(path)
+    asked, answer, told = threading.Event(), threading.Event(), []
+    flush = logbook.flush
+
+    def slow(file):
+        if file == ledger._writer._logbook._log.file:
+            asked.set()
+            assert answer.wait(10)
+        flush(file)
+
+    monkeypatch.setattr(logbook, "flush", slow)
+    thread = threading.Thread(
+        target=lambda: told.append(ledger.debit(HUNDREDTH, plan="p").head)
+    )
+    thread.start()
+    assert asked.wait(10)
+    told.append(other.submit(order()).head)
+    other._logbook._transact([])
+    told.append(other.submit(order()).head)
+    answer.set()
+    thread.join(10)
+    told.append(other.submit(order()).head)
+    told.append(ledger.debit(HUNDREDTH, plan="p").head)
+
+    assert len(told) == 5
+    assert sorted(told) == sorted(heads(path)[1:])
+    places = [line.split(b",")[0] for line in anchor_lines(path)]
+    assert places == [b"[1", b"[3", b"[4", b"[2", b"[5", b"[6"]  # one came late
+    assert show(path).anchored == 6
+    assert verify(path).sound
+
+
+def anchor_lines(path):
+    """Return the marks of an anchor as they stand in its file."""
+    lines = path.with_name(path.name + ".anchor").read_bytes().split(b"\n")
+    return [line for line in lines if line.startswith(b"[")]
+
+
+def stale(path, book):
+    """Fill the log anew up to exactly the place where another writer left it."""
+    ledger, other = book(path, cap="1000"), other_writer(path)
+    for _ in range(100):
+        other.submit(order(10**11))  # from here on places have three digits
+    settle(ledger)
+    for _ in range(5):
+        ledger.debit(TENTH, plan="p")
+    left = ledger._writer._logbook._running.at
+    other._logbook._transact([])
+    for _ in range(5):
+        other.submit(order(10**11))
+    assert other._logbook._running.at == left > FIRST
+    with contextlib.suppress(LedgerError):
+        ledger.debit(TENTH, plan="p")
+    return ledger
+
+
+def test_an_emptied_log_is_not_taken_for_the_old_one(book, path):
+    """Who left the log at a place reads anew when it was emptied and filled to there."""
+    assert str(stale(path, book).spent) == "11.1"
+    assert verify(path).sound
+
+
+def test_a_planted_end_without_its_word_is_caught(book, path, monkeypatch):
+    """If ends were all alike, an emptied log would pass; the anchor is the next guard."""
+    monkeypatch.setattr(Log, "end", staticmethod(lambda _: b"\0" * 17))
+
+    with pytest.raises(LedgerError, match="ends at entry 101, its anchor at 102"):
+        stale(path, book)
 
 
 def log_places(log, ledger):

@@ -7,6 +7,11 @@ behind its anchor, as after restoring a backup, is refused.
 
 A line ends in a checksum; a line torn by a power cut is skipped, so the anchor may lag
 behind the ledger but never runs ahead of it.
+
+Processes add their lines without waiting for each other, each after the disk has its
+entry. A line tells all that changed since the last line its writer had seen. So a line
+that comes late, behind one of a higher place, says nothing that the higher one does not,
+and is passed over.
 """
 
 from __future__ import annotations
@@ -22,7 +27,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from sfumato.errors import LedgerError
 from sfumato.ledger.chain import canonical
-from sfumato.ledger.turns import take, turn, unlock
+from sfumato.ledger.turns import turn
 from sfumato.words import N_
 
 __all__ = ["Anchor", "Mark", "State"]
@@ -63,7 +68,8 @@ class Anchor:
         self._same = (0, 0)
         self._synced = 0.0
         self._end: int | None = None  # how far it was read, once it was read at all
-        self._last: Mark | None = None
+        self._own = b""  # the line that was added since, if only one was
+        self._highest: Mark | None = None
 
     def identity(self) -> str | None:
         """Return the identity of the anchor's ledger; none when there is no file.
@@ -100,71 +106,100 @@ class Anchor:
             os.close(file)
         sync_folder(self.path.parent)
 
+    @property
+    def highest(self) -> Mark | None:
+        """The mark of the highest place that was read or written."""
+        return self._highest
+
     def last(self, identity: str) -> Mark | None:
-        """Return the last whole mark; none when there is none.
+        """Return the whole mark of the highest place; none when there is none.
 
         Raises:
             LedgerError: The file is missing or is another ledger's. Nothing was spent.
         """
         self.open()
-        return self.newest(identity)
+        self.news(identity)
+        return self._highest
 
-    @property
-    def known(self) -> Mark | None:
-        """The last mark that was read or written."""
-        return self._last
+    def news(self, identity: str) -> list[Mark]:
+        """Return the marks that others made since the last look, in the file's order.
 
-    def newest(self, identity: str) -> Mark | None:
-        """Return the last whole mark of the open file, wherever its path leads now."""
+        At the first look it is the last mark, and the highest.
+        """
         file = self.open() if self._file is None else self._file
         if self._end is None:
-            return self._read_last(file, identity)
-        while news := _pread(file, _NEAR[1], self._end):
-            lines = news.split(b"\n")
-            for line in reversed(lines):
-                if mark := _read(line, identity):
-                    self._last = mark
-                    break
+            return self._first_look(file, identity)
+        own = self._own
+        data = _pread(file, len(own) + 1, self._end)
+        if data == own:
+            self._end, self._own = self._end + len(own), b""
+            return []
+        return self._read_on(file, self._end, identity)
+
+    def _read_on(self, file: int, at: int, identity: str) -> list[Mark]:
+        found: list[Mark] = []
+        own, self._own = self._own.removeprefix(b"\n"), b""
+        while data := _pread(file, _NEAR[1], at):
+            lines = data.split(b"\n")
+            for line in lines:
+                if line != own and (mark := _read(line, identity)):
+                    self._saw(mark)
+                    found.append(mark)
             # What ends in the middle of a line is being written, or torn.
             torn = 0 if _read(lines[-1], identity) else len(lines[-1]) + 1
-            if torn >= len(news):
+            if torn >= len(data):
                 break
-            self._end += len(news) - torn
-        return self._last
+            at += len(data) - torn
+        self._end = at
+        return found
 
-    def _read_last(self, file: int, identity: str) -> Mark | None:
+    def _saw(self, mark: Mark) -> None:
+        if self._highest is None or mark.place >= self._highest.place:
+            self._highest = mark
+
+    def _first_look(self, file: int, identity: str) -> list[Mark]:
         size = os.fstat(file).st_size
+        found: list[Mark] = []
+        lines = [b""]
         for near in _NEAR:
             at = max(0, size - near)
-            for line in reversed(_pread(file, size - at, at).split(b"\n")):
-                if mark := _read(line, identity):
-                    self._end, self._last = size, mark
-                    return mark
-        if self.identity() != identity:
-            raise LedgerError(
-                N_("{path} is not the anchor of this ledger"),
-                hint=N_("give the anchor that belongs to the ledger"),
-                path=str(self.path),
-            )
-        marks = self.marks(identity)
-        self._end, self._last = size, marks[-1] if marks else None
-        return self._last
+            lines = _pread(file, size - at, at).split(b"\n")
+            found = [mark for line in lines if (mark := _read(line, identity))]
+            if found:
+                break
+        else:
+            if self.identity() != identity:
+                raise LedgerError(
+                    N_("{path} is not the anchor of this ledger"),
+                    hint=N_("give the anchor that belongs to the ledger"),
+                    path=str(self.path),
+                )
+            found = self.marks(identity)
+        torn = 0 if _read(lines[-1], identity) else len(lines[-1]) + 1
+        self._end, self._own, self._highest = max(0, size - torn), b"", None
+        for mark in found:
+            self._saw(mark)
+        return [m for m in (self._highest, *found[-1:]) if m]
 
     def marks(self, identity: str) -> list[Mark]:
-        """Return every whole mark, oldest first."""
-        lines = self.path.read_bytes().split(b"\n")
-        return [mark for line in lines if (mark := _read(line, identity))]
+        """Return every whole mark that is not late, oldest first."""
+        found: list[Mark] = []
+        for line in self.path.read_bytes().split(b"\n"):
+            mark = _read(line, identity)
+            if mark and (not found or mark.place >= found[-1].place):
+                found.append(mark)
+        return found
 
     def append(self, mark: Mark, identity: str) -> None:
-        """Add a mark. Called after the commit that it remembers, within a turn."""
+        """Add a mark. Called after the commit that it remembers."""
         file = self.open() if self._file is None else self._file
         text = mark.text or canonical(list(mark[:4]))
         # A line break first: it ends a line that a power cut may have torn.
         line = f"\n{text} {_check(text, identity)}".encode()
         if os.write(file, line) != len(line):
             raise OSError(28, "short write")
-        self._end = os.lseek(file, 0, os.SEEK_CUR)  # where this line ends
-        self._last = mark
+        self._own = line  # it stands at the end, unless others were there before
+        self._saw(mark)
         now = time.monotonic()
         if now - self._synced > _SYNC_EVERY:
             os.fdatasync(file) if hasattr(os, "fdatasync") else os.fsync(file)
@@ -172,18 +207,9 @@ class Anchor:
 
     @contextmanager
     def turn(self) -> Iterator[None]:
-        """Hold the right to make entries durable and to mark them here."""
+        """Hold the right to make entries durable and to mark them: where no log does."""
         with turn(self.open()):
             yield
-
-    def take_turn(self) -> bool:
-        """Take that right if it is free."""
-        return take(self.open() if self._file is None else self._file)
-
-    def end_turn(self) -> None:
-        """Give it back."""
-        if self._file is not None:
-            unlock(self._file)
 
     def close(self) -> None:
         """Put the file on disk and close it; it is opened again when needed."""
@@ -192,7 +218,7 @@ class Anchor:
                 os.fsync(self._file)
             os.close(self._file)
             self._file = None
-            self._end = self._last = None
+            self._end = self._highest = None
 
     def open(self) -> int:
         """Return the open file; open it anew when the path leads elsewhere now."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from typing import Generic, Literal, NoReturn, TypeVar, final, overload
 
 from sfumato.errors import LedgerError
@@ -19,6 +20,7 @@ from sfumato.ledger.chain import Entry
 from sfumato.ledger.debits import (
     Answer,
     Order,
+    Paid,
     Stored,
     check_descriptor,
     check_text,
@@ -224,15 +226,17 @@ class Ledger(Generic[L]):
         if request_key is not None:
             check_text("a request key", request_key)
         order = Order(
-            dataset=self.dataset,
-            cost=read_cost(cost),
-            plan=check_text("the digest of a plan", plan),
-            limits=self._limits,
-            blocks=names(blocks, "the name of a block") if blocks else (),
-            request=request_key,
-            descriptor=check_descriptor(descriptor) if descriptor else "",
+            self.dataset,
+            read_cost(cost),
+            check_text("the digest of a plan", plan),
+            self._limits,
+            names(blocks, "the name of a block") if blocks else (),
+            request_key,
+            check_descriptor(descriptor) if descriptor else "",
         )
-        done = self._writer.submit(order)
+        return self._writer.submit(order, partial(self._paid, order))
+
+    def _paid(self, order: Order, done: Paid | Stored) -> Receipt | Answered:
         if isinstance(done, Stored):
             return Answered(self._receipt(done.entry), done.content)
         return Receipt(

@@ -10,7 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii as _quote
 from typing import Any, NamedTuple
 
@@ -18,7 +18,6 @@ from sfumato.errors import LedgerError
 from sfumato.ledger.amounts import Amounts
 from sfumato.ledger.budgets import Account, charge_all, read_account
 from sfumato.ledger.chain import Entry, Tail, canonical, link
-from sfumato.ledger.log import Record
 from sfumato.ledger.running import Running
 from sfumato.ledger.schema import ENTRIES
 from sfumato.ledger.transaction import Transaction, now
@@ -48,8 +47,7 @@ class Stored:
     content: bytes
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(NamedTuple):
     """What a debit asks for."""
 
     dataset: str
@@ -58,7 +56,11 @@ class Order:
     limits: tuple[tuple[str, str], ...] = ()
     blocks: tuple[str, ...] = ()
     request: str | None = None
-    descriptor: str = field(default="", compare=False)
+    descriptor: str = ""
+
+    def is_same(self, other: Order) -> bool:
+        """Return whether it is the same request, however its mechanisms are told."""
+        return self[:-1] == other[:-1]
 
     def __call__(self, transaction: Transaction) -> Paid | Stored:
         """Charge, or find the answer of the same request.
@@ -76,7 +78,7 @@ class Order:
 
     def quick(
         self, running: Running, peek: Callable[..., list[Any]]
-    ) -> tuple[Paid, Record] | None:
+    ) -> tuple[Paid, bytes] | None:
         """Charge the running ledger; none if a transaction must decide."""
         if self.request is not None and (
             running.has_request(self.dataset, self.request)
@@ -91,7 +93,8 @@ class Order:
         body = self.body(running.tail, spent, delta_spent, time)
         heading = "debit", self.dataset, self.request, 0
         record = running.append(heading, body, changes=changes)
-        return Paid(record.debits, record.hash, spent, delta_spent, time), record
+        paid = Paid(record.debits, record.hash, spent, delta_spent, time)
+        return paid, record.bytes()
 
     def body(self, tail: Tail, spent: int, delta_spent: int, time: str) -> str:
         """Return the body of the entry that follows `tail`.
@@ -172,7 +175,7 @@ class Order:
         if not rows:
             return None
         entry = Entry(*rows[0])
-        if read_order(entry) != self:
+        if not self.is_same(read_order(entry)):
             raise LedgerError(
                 N_("the request key {key} was used for another request"),
                 hint=N_("give every request a key of its own; nothing was spent"),
@@ -222,14 +225,15 @@ class Answer:
 
     def quick(
         self, running: Running, _peek: Callable[..., list[Any]]
-    ) -> tuple[None, Record] | None:
+    ) -> tuple[None, bytes] | None:
         """Store it in the log; none if a transaction must decide."""
         if not running.awaits_answer(self.dataset, self.debit, self.head):
             return None
         said = _said_of(self.debit, self.content)
         entry = link(running.tail, "answer", self.dataset, said)
         heading = "answer", self.dataset, None, self.debit
-        return None, running.append(heading, entry.body, content=self.content)
+        record = running.append(heading, entry.body, content=self.content)
+        return None, record.bytes()
 
 
 def store_answer(

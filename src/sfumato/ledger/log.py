@@ -17,6 +17,11 @@ finds it so in his turn knows that a writer died in the middle, and that SQLite'
 may hold a commit that nobody has seen and that the next recovery would bring to life:
 he must commit something over it before the log may grow. The word need not be
 durable: after a power cut nobody has read anything, and recovery comes first.
+
+Behind the last record stands the word once more. A record is written over it, and so is
+the new word when the word changes. Hence whoever finds his word where he left it knows
+by one look that nobody has written, neither a record nor SQLite. Where he does not, he
+reads the header and what follows: a missing word says nothing.
 """
 
 from __future__ import annotations
@@ -39,13 +44,14 @@ from sfumato.words import N_
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["FIRST", "LENGTH", "Log", "Record", "flush"]
+__all__ = ["FIRST", "LENGTH", "Log", "Record", "flush", "start"]
 
 FIRST = 4096  # where the first record stands: the header has a page of its own
 LENGTH = 256 * 1024
 _MAGIC = b"sfumato log of ledger "
 _WORD = 16
 _HEADER = len(_MAGIC) + 32 + 1 + _WORD
+_END = 1 + _WORD
 _FIELDS = 7  # of a record's first line
 _NEWS = 8192  # bytes that are read at first
 
@@ -76,15 +82,15 @@ class Record(NamedTuple):
 
     def bytes(self) -> bytes:
         """Return the record as it stands in the file."""
-        body, content = self.body.encode("ascii"), self.content
+        content, body = self.content, self.body
         size = -1 if content is None else len(content)
         rest = (
             f" {self.place} {self.debits} {self.hash} {self.effect or '-'}"
-            f" {len(body)} {size}\n"
-        ).encode("ascii") + body
+            f" {len(body)} {size}\n{body}"
+        ).encode("ascii")
         if content:
             rest += content
-        return b"%08x" % zlib.crc32(rest) + rest
+        return b"%08x%b" % (zlib.crc32(rest), rest)
 
 
 class Log:
@@ -148,16 +154,16 @@ class Log:
         """Return the header, whose end changes before each change of SQLite."""
         return os.pread(self.file, _HEADER, 0)
 
-    def renew(self, *, busy: bool) -> bytes:
-        """Change the header: every process must read the ledger anew.
+    def renew(self, at: int, *, busy: bool) -> bytes:
+        """Change the word: every process must read the ledger anew.
 
         Args:
+            at: Where the last record ends.
             busy: SQLite is about to be changed; else it has been, or is as it was.
         """
-        word = uuid.uuid4().hex[1:_WORD] + ("b" if busy else "0")
-        header = self.header()[:-_WORD] + word.encode()
-        if os.pwrite(self.file, header, 0) != len(header):
-            raise OSError(28, "short write")
+        header = self.header()[:-_WORD] + _new_word(busy=busy)
+        _write(self.file, self.end(header), at)
+        _write(self.file, header, 0)
         return header
 
     @staticmethod
@@ -165,13 +171,18 @@ class Log:
         """Return whether a header says that SQLite is about to be changed."""
         return header.endswith(b"b")
 
-    def clear(self) -> None:
-        """Empty the log: SQLite holds every record."""
-        self.write(b"", FIRST)
+    @staticmethod
+    def end(header: bytes) -> bytes:
+        """Return what stands behind the last record."""
+        return b"\0" + header[-_WORD:]
 
-    def has_news(self, at: int) -> bool:
-        """Return whether something stands at a place; no promise that it is whole."""
-        return os.pread(self.file, 1, at) not in (b"\0", b"")
+    def clear(self) -> bytes:
+        """Empty the log, as SQLite holds every record; return the new header."""
+        return self.renew(FIRST, busy=False)
+
+    def is_as_left(self, at: int, end: bytes) -> bool:
+        """Return whether the end stands where somebody remembers it."""
+        return os.pread(self.file, _END, at) == end
 
     def records(
         self, at: int, tail: Tail, *, passing: bool = False
@@ -210,12 +221,11 @@ class Log:
 
     def fits(self, at: int, size: int) -> bool:
         """Return whether so many bytes have room at a place."""
-        return at + size < FIRST + LENGTH
+        return at + size + _END <= FIRST + LENGTH
 
     def write(self, data: bytes, at: int) -> None:
-        """Write records and the mark of the end behind them; not yet durable."""
-        if os.pwrite(self.file, data + b"\0", at) != len(data) + 1:
-            raise OSError(28, "short write")
+        """Write records and the end behind them; not yet durable."""
+        _write(self.file, data, at)
 
     def _begin_or_check(self, file: int, identity: str) -> None:
         wanted = _MAGIC + identity.encode() + b" "
@@ -225,7 +235,8 @@ class Log:
             found = os.pread(file, _HEADER, 0)
             size = os.fstat(file).st_size
             if not found.strip(b"\0"):  # new, or its creator was cut off
-                os.pwrite(file, (wanted + b"0" * _WORD).ljust(FIRST + LENGTH, b"\0"), 0)
+                begun = wanted + _new_word(busy=False)
+                os.pwrite(file, begun.ljust(FIRST + LENGTH, b"\0"), 0)
                 size = 0
             elif found.startswith(wanted) and size < FIRST + LENGTH:
                 # Cut: the anchor knows what is missing.
@@ -246,6 +257,25 @@ class Log:
                 ),
                 path=str(self.path),
             )
+
+
+def _new_word(*, busy: bool) -> bytes:
+    return uuid.uuid4().hex[1:_WORD].encode() + (b"b" if busy else b"0")
+
+
+def _write(file: int, data: bytes, at: int) -> None:
+    if os.pwrite(file, data, at) != len(data):
+        raise OSError(28, "short write")
+
+
+def start(file: int, end: int) -> None:
+    """Let the disk begin with the page before a place; `flush` waits for it.
+
+    The advice that what was written is not needed again makes the system write it; it
+    keeps pages of which only a part is named.
+    """
+    if hasattr(os, "posix_fadvise"):
+        os.posix_fadvise(file, end - 1, 1, os.POSIX_FADV_DONTNEED)
 
 
 def flush(file: int) -> None:

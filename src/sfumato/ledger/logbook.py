@@ -1,25 +1,24 @@
 """The quick way of a debit: decided in memory, durable in the log, marked in the anchor.
 
-Two rights go round among the processes, and nobody takes the second before the first:
+One right goes round among the processes, the log's turn: to add records, after reading
+all that others added, and to change SQLite. A debit takes it for some microseconds and
+gives it back before it waits for the disk. Then processes that come at the same moment
+wait for the disk together: the system writes what all of them have added and tells each
+that its own is there, or that it is not (`fdatasync`, which every process calls itself,
+so that each hears of a failed write).
 
-1. the anchor's turn: to make records durable, to mark them in the anchor, to change
-   SQLite;
-2. the log's turn: to add records, after reading all that others added.
+Nobody learns of a debit before the disk has answered and the anchor has a mark at or
+beyond it. The mark is written after the disk has answered, so the anchor is never ahead:
+all records before one's own stood in the file when one's own was added.
 
-A debit takes the log's turn for some microseconds and gives it back before it waits for
-the disk. Whoever has the anchor's turn then makes durable all records that it sees, its
-own and those of processes that wait, by one `fdatasync`; these find their place marked
-and go on. Nobody learns of a debit before the anchor's mark is at or beyond it, and the
-mark is written after the disk has answered.
-
-Only whole records count: they are read under the log's turn, after their writer gave
-it back, so the system has all their pages to write.
+Somebody may bring the records to SQLite and empty the log while another waits for the
+disk. They are durable in SQLite before the log is touched, so what that other waits for
+is kept either way.
 """
 
 from __future__ import annotations
 
 import sqlite3
-import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
@@ -27,8 +26,7 @@ from typing import Any
 from sfumato.errors import LedgerError
 from sfumato.ledger.anchor import Anchor, Mark
 from sfumato.ledger.balances import Balance
-from sfumato.ledger.chain import Tail
-from sfumato.ledger.log import FIRST, Log, flush
+from sfumato.ledger.log import FIRST, Log, flush, start
 from sfumato.ledger.place import Folders
 from sfumato.ledger.running import Running, read_running
 from sfumato.ledger.sqlite import SqliteStore
@@ -44,7 +42,6 @@ __all__ = ["Logbook"]
 _ROOM = 1024  # bytes of a usual record: with less room the log is emptied first
 _PATIENCE = 60.0  # seconds to wait for another process
 _AT_CLOSING = 2.0  # seconds; what stays in the log is as durable there
-_PAUSE = 0.00004  # seconds, at least, between two looks at the anchor
 
 
 class Logbook:
@@ -59,12 +56,13 @@ class Logbook:
         self._folders = Folders(x.parent for x in (log.path, anchor.path))
         self._identity = ""
         self._running: Running | None = None
-        self._checked: Mark | None = None
+        self._unchecked: list[Mark] = []  # marks beyond what was read of the ledger
 
     def begin(self, identity: str) -> None:
         """Forget all: the store was opened anew."""
         self._identity = identity
-        self._running = self._checked = None
+        self._running = None
+        self._unchecked = []
         self._log.close()
 
     def commit(self, batch: list[Ticket[Any]]) -> None:
@@ -126,9 +124,9 @@ class Logbook:
         with turn(self._log.file):
             self._copy(self._current(strict=False), [])
             self._running = None
-            self._log.renew(busy=True)
+            self._log.renew(FIRST, busy=True)
             yield
-            self._log.renew(busy=False)
+            self._log.renew(FIRST, busy=False)
 
     def close(self) -> None:
         """Bring every record to SQLite, so that its file is the whole ledger; close."""
@@ -148,25 +146,26 @@ class Logbook:
         lock(log.file)
         try:
             running = self._current()
-            if log.is_busy(running.header):
+            if running.busy:
                 return batch
-            room = running.at == FIRST or log.fits(running.at, _ROOM * len(batch))
+            at = running.at
+            room = at == FIRST or log.fits(at, _ROOM * len(batch))
             for ticket in batch if room else ():
                 record = ticket.hurry(running, peek)
                 if record is None:
                     break
-                made.append(record.bytes())
+                made.append(record)
             data = b"".join(made)
-            if not log.fits(running.at, len(data)):
+            if not log.fits(at, len(data)):
                 self._running = None
                 return batch
             if made:
-                log.write(data, running.at)
-                running.at += len(data)
+                log.write(data + running.end, at)
+                running.at = at + len(data)
         finally:
             unlock(log.file)
         if made:
-            self._make_durable(running)
+            self._make_durable(running, batch[: len(made)])
         elif not room:
             self._transact([])
             return self._add(batch)
@@ -181,13 +180,19 @@ class Logbook:
         """
         if not self._folders.are_same() or not strict:
             self._check_files(strict=strict)
-        running, header = self._running, self._log.header()
-        if running is None or running.header != header:
-            running = self._running = self._read(strict=strict)
-        elif self._log.has_news(running.at):
-            running.follow(self._log.records(running.at, running.tail))
+        running = self._running
+        if running is None or not self._log.is_as_left(running.at, running.end):
+            running = self._catch_up(running, strict=strict)
         if strict:
             self._check_anchor(running)
+        return running
+
+    def _catch_up(self, running: Running | None, *, strict: bool) -> Running:
+        log = self._log
+        if running is None or running.header != log.header():
+            running = self._running = self._read(strict=strict)
+        else:
+            running.follow(log.records(running.at, running.tail))
         return running
 
     def _check_files(self, *, strict: bool) -> None:
@@ -203,82 +208,50 @@ class Logbook:
             marks = self._witness.recall(self._identity) if strict else []
             running = read_running(db, self._log)
             self._witness.check(db, running.tail, marks, running.hash_at)
-            return running
+        if self._anchor.highest:
+            running.marked(self._anchor.highest.place)
+        return running
 
     def _check_anchor(self, running: Running) -> None:
-        mark = self._anchor.newest(self._identity)
-        if mark is None or mark is self._checked:
+        """Refuse a ledger that lacks what somebody has marked."""
+        marks = self._unchecked + self._anchor.news(self._identity)
+        if not marks:
             return
-        if running.hash_at(mark.place) != mark.head:
+        if any(running.hash_at(mark.place) != mark.head for mark in marks):
             with self._store.read() as db:
-                self._witness.check(db, running.tail, [mark], running.hash_at)
-        self._checked = mark
+                self._witness.check(db, running.tail, marks, running.hash_at)
+        self._unchecked = []
+        if self._anchor.highest:
+            running.marked(self._anchor.highest.place)
 
-    def _make_durable(self, running: Running) -> None:
-        """Return when the disk has every record up to now, by whomever it was told."""
-        mine, began = running.tail, 0.0
-        while not self._anchor.take_turn():
-            if self._is_marked(mine):
-                return
-            began = began or time.monotonic()
-            waited = time.monotonic() - began
-            if waited > _PATIENCE:
-                raise _not_durable()
-            time.sleep(max(_PAUSE, waited / 8))  # the slower the disk, the fewer looks
-        try:
-            done = self._is_marked(mine) or self._lead(running)
-        finally:
-            self._anchor.end_turn()
-        if not done:  # somebody brought the records to SQLite meanwhile
-            self._running = None
-            self._transact([])
-            self._confirm(mine.place, mine.head)
-
-    def _is_marked(self, mine: Tail) -> bool:
-        mark = self._anchor.newest(self._identity)
-        if mark is None or mark.place < mine.place:
-            return False
-        if mark.place == mine.place and mark.head != mine.head:
-            raise _not_durable()
-        self._witness.saw(mark, self._identity)
-        return True
-
-    def _lead(self, running: Running) -> bool:
-        """Write to the disk for all who wait. The anchor's turn is held.
-
-        Returns:
-            False if the log was emptied since `running` was read.
-        """
+    def _make_durable(self, running: Running, batch: Sequence[Ticket[Any]]) -> None:
+        """Return when the disk has every record up to now, and the anchor their mark."""
         log = self._log
-        if log.header() != running.header:
-            return False
-        if log.has_news(running.at):
-            with turn(log.file):
-                if log.header() != running.header:
-                    return False
-                running.follow(log.records(running.at, running.tail))
+        if not running.company:
+            start(log.file, running.at)
+        mark = running.mark()  # and all that can be done while the disk works
+        for ticket in batch:
+            ticket.finish()
         try:
             flush(log.file)
         except OSError:
             self._store.distrust()  # the kernel may have dropped unwritten pages
             raise
-        known = self._anchor.known
-        running.marked(known.place if known else 0)
-        mark = running.mark()
+        if running.company and self._is_marked(mark):
+            return
         self._witness.record(mark, self._identity)
         running.marked(mark.place)
-        self._checked = mark
-        return True
 
-    def _confirm(self, place: int, head: str) -> None:
-        """Refuse if the ledger does not hold an entry of ours, in SQLite or the log."""
-        running = self._running
-        found = running.hash_at(place) if running else None
-        if found is None:
-            rows = self._store.peek("SELECT hash FROM entry WHERE place = ?", place)
-            found = rows[0][0] if rows else None
-        if found != head:
+    def _is_marked(self, mine: Mark) -> bool:
+        """Return whether somebody has marked a record at or beyond ours meanwhile."""
+        self._unchecked += self._anchor.news(self._identity)
+        highest = self._anchor.highest
+        if highest is None or highest.place < mine.place:
+            return False
+        if highest.place == mine.place and highest.head != mine.head:
             raise _not_durable()
+        self._witness.saw(highest, self._identity)
+        return True
 
     # -- the thorough way ----------------------------------------------------------
 
@@ -288,12 +261,9 @@ class Logbook:
         """Bring every record to SQLite and serve requests there, in one transaction."""
         with (
             self._store.guarded(),
-            turn(self._anchor.open(), patience),
             turn(self._log.file, patience),
         ):
             running = self._current()
-            known = self._anchor.last(self._identity)
-            running.marked(known.place if known else 0)
             mark = self._copy(running, batch)
             if mark is not None:
                 self._witness.record(mark, self._identity)
@@ -319,15 +289,13 @@ class Logbook:
                 transaction.touch(budget)
             if changed or not running.is_marked:
                 mark = transaction.mark()
-            busy = log.is_busy(running.header)
-            written = changed or bool(running.records) or busy
-            if busy:
+            written = changed or bool(running.records) or running.busy
+            if running.busy:
                 self._store.overwrite(db)
             elif written:
-                log.renew(busy=True)
+                log.renew(running.at, busy=True)
         if written or running.at != FIRST:
-            log.clear()
-            header = log.renew(busy=False)
+            header = log.clear()
         if not changed:
             running.settled(header)
             self._running = running

@@ -25,6 +25,8 @@ from sfumato.words import N_
 
 __all__ = ["Running", "Standing", "read_running"]
 
+_LATELY = 200  # own records after another process was last seen to write
+
 Change: TypeAlias = "tuple[Standing, int, int, int, int]"
 Heading: TypeAlias = "tuple[str, str, str | None, int]"
 """Kind, data set and request of an entry, and the debit that an answer answers."""
@@ -33,7 +35,8 @@ Heading: TypeAlias = "tuple[str, str, str | None, int]"
 class Standing:
     """A budget of the running ledger; the amounts change in place."""
 
-    __slots__ = ("budget", "delta", "delta_whole", "id", "opening", "spent", "whole")
+    __slots__ = ("budget", "cap", "delta", "delta_cap", "delta_whole", "id", "is_block",
+                 "measure", "opening", "spent", "whole")  # fmt: skip
 
     def __init__(self, row: Sequence[Any]) -> None:
         """Begin as the row of the table says."""
@@ -41,6 +44,8 @@ class Standing:
         self.budget = Balance(*row[1:])
         self.spent, self.delta = self.budget.spent, self.budget.delta_spent
         self.whole, self.delta_whole = self.budget.whole, self.budget.delta_whole
+        self.measure, self.is_block = self.budget.measure, self.budget.kind == "block"
+        self.cap, self.delta_cap = self.budget.cap, self.budget.delta_cap
         self.opening = canonical(list(row[1:8]))[:-1]
 
     def text(self) -> str:
@@ -48,10 +53,6 @@ class Standing:
         return (
             f"{self.opening},{self.spent},{self.delta},{self.whole},{self.delta_whole}]"
         )
-
-    def fits(self, spent: int, delta: int) -> bool:
-        """Return whether so much may be spent in all."""
-        return spent <= self.budget.cap and delta <= self.budget.delta_cap
 
     def state(self) -> State:
         """Return the budget as it is now."""
@@ -70,7 +71,8 @@ class Running:
     ) -> None:
         """Begin where SQLite ends."""
         self.tail = self.base = tail
-        self.header, self.at = header, FIRST
+        self._set(header)
+        self.company = 0  # above 0: another process has written lately
         self.records: list[Record] = []
         self._headings: list[Heading | None] = []
         self._standings: dict[Key, Standing] = {}
@@ -79,12 +81,16 @@ class Running:
             standing = Standing(row)
             self._by_id[standing.id] = standing
             self._standings[standing.budget.key] = standing
-        self._touched: set[int] = set()
-        self._unmarked: list[tuple[int, Sequence[int]]] = []
+        self._unmarked: dict[int, int] = {}  # where budgets changed that it lacks
+        self._marked = tail.place  # how far the anchor knows
         self._indexed = 0
         self._requests: set[tuple[str, str]] = set()
         self._debits: dict[int, tuple[str, str]] = {}
         self._answered: set[int] = set()
+
+    def _set(self, header: bytes) -> None:
+        self.header, self.at = header, FIRST
+        self.end, self.busy = Log.end(header), Log.is_busy(header)
 
     def top(self, dataset: str) -> Balance | None:
         """Return the budget of a data set as it is now."""
@@ -109,33 +115,47 @@ class Running:
         The rule is that of `balances.charge`; none where it must be refused.
         """
         units, delta, measure = cost.units, cost.delta_units, cost.measure
-        found: list[Change] = []
-        own = own_delta = 0
-        keys = [(dataset, *limit) for limit in limits]
-        keys += [(dataset, "block", name) for name in blocks]
-        for key in keys:
-            part = self._standings.get(key)
-            if part is None or part.budget.measure != measure:
-                return None
-            spent, delta_spent = part.spent + units, part.delta + delta
-            if not part.fits(spent, delta_spent):
-                return None
-            if key[1] == "block":
-                own, own_delta = max(own, spent), max(own_delta, delta_spent)
-            found.append((part, spent, delta_spent, part.whole, part.delta_whole))
         top = self._standings.get((dataset, "dataset", ""))
-        if top is None or top.budget.measure != measure:
+        if top is None or top.measure != measure:
             return None
+        found: list[Change] = []
+        if blocks or limits:
+            found = self._parts(dataset, cost, limits, blocks)
+            if not found:
+                return None
+        whole, delta_whole = top.whole, top.delta_whole
         if blocks:
-            whole, delta_whole = top.whole, top.delta_whole
+            own = max(spent for part, spent, _, _, _ in found if part.is_block)
+            own_delta = max(delta for part, _, delta, _, _ in found if part.is_block)
             spent = max(top.spent, whole + own)
             delta_spent = max(top.delta, delta_whole + own_delta)
         else:
             spent, delta_spent = top.spent + units, top.delta + delta
-            whole, delta_whole = top.whole + units, top.delta_whole + delta
-        if not top.fits(spent, delta_spent):
+            whole, delta_whole = whole + units, delta_whole + delta
+        if spent > top.cap or delta_spent > top.delta_cap:
             return None
         found.append((top, spent, delta_spent, whole, delta_whole))
+        return found
+
+    def _parts(
+        self,
+        dataset: str,
+        cost: Amounts,
+        limits: Sequence[tuple[str, str]],
+        blocks: Sequence[str],
+    ) -> list[Change]:
+        """Return what a debit makes of limits and blocks; nothing if one is refused."""
+        found: list[Change] = []
+        keys = [(dataset, *limit) for limit in limits]
+        keys += [(dataset, "block", name) for name in blocks]
+        for key in keys:
+            part = self._standings.get(key)
+            if part is None or part.measure != cost.measure:
+                return []
+            spent, delta = part.spent + cost.units, part.delta + cost.delta_units
+            if spent > part.cap or delta > part.delta_cap:
+                return []
+            found.append((part, spent, delta, part.whole, part.delta_whole))
         return found
 
     def has_request(self, dataset: str, request: str) -> bool:
@@ -161,19 +181,20 @@ class Running:
         content: bytes | None = None,
     ) -> Record:
         """Add an entry; the caller writes its record, or forgets all of this."""
-        tail = self.tail
-        effect = ",".join(
-            f"{s.id}:{spent}:{delta}:{whole}:{delta_whole}"
-            for s, spent, delta, whole, delta_whole in changes
-        )
-        debits = tail.debits + (heading[0] == "debit")
-        record = Record(tail.place + 1, debits, digest(body), effect, body, content)
-        touched = []
+        place, _, debits = self.tail
+        if heading[0] == "debit":
+            debits += 1
+        effects = []
         for standing, spent, delta, whole, delta_whole in changes:
             standing.spent, standing.delta = spent, delta
             standing.whole, standing.delta_whole = whole, delta_whole
-            touched.append(standing.id)
-        self._add(record, heading, touched)
+            self._unmarked[standing.id] = place + 1
+            effects.append(f"{standing.id}:{spent}:{delta}:{whole}:{delta_whole}")
+        effect = ",".join(effects)
+        record = Record(place + 1, debits, digest(body), effect, body, content)
+        self._add(record, heading)
+        if self.company:
+            self.company -= 1
         return record
 
     def follow(self, found: Iterable[tuple[Record | None, int]]) -> None:
@@ -181,33 +202,30 @@ class Running:
         for record, at in found:
             if record is None:
                 continue
-            touched = []
+            self.company = _LATELY
             for part in record.effect.split(",") if record.effect else ():
                 id_, spent, delta, whole, delta_whole = map(int, part.split(":"))
                 standing = self._by_id[id_]
                 standing.spent, standing.delta = spent, delta
                 standing.whole, standing.delta_whole = whole, delta_whole
-                touched.append(id_)
-            self._add(record, None, touched)
+                self._unmarked[id_] = record.place
+            self._add(record, None)
             self.at = at
 
     def mark(self) -> Mark:
         """Return what the anchor must remember beyond what it knows, as its text."""
-        if len(self._unmarked) == 1:
-            touched = self._unmarked[0][1]
-        else:
-            touched = sorted({i for _, ids in self._unmarked for i in ids})
         tail, by_id = self.tail, self._by_id
-        states = ",".join([by_id[i].text() for i in touched])
+        states = ",".join([by_id[i].text() for i in sorted(self._unmarked)])
         text = f'[{tail.place},"{tail.head}",{tail.debits},[{states}]]'
         return Mark(tail.place, tail.head, tail.debits, text=text)
 
     def marked(self, place: int) -> None:
         """Note how far the anchor knows."""
-        if self._unmarked and place >= self._unmarked[-1][0]:
+        self._marked = max(self._marked, place)
+        if place >= self.tail.place:
             self._unmarked.clear()
-        elif self._unmarked and place >= self._unmarked[0][0]:
-            self._unmarked = [u for u in self._unmarked if u[0] > place]
+        elif self._unmarked:
+            self._unmarked = {i: p for i, p in self._unmarked.items() if p > place}
 
     def hash_at(self, place: int) -> str | None:
         """Return the hash of an entry in the log or just before it, else none."""
@@ -216,14 +234,10 @@ class Running:
             return self.base.head
         return self.records[at].hash if 0 <= at < len(self.records) else None
 
-    def _add(
-        self, record: Record, heading: Heading | None, touched: Sequence[int]
-    ) -> None:
+    def _add(self, record: Record, heading: Heading | None) -> None:
         self.records.append(record)
         self._headings.append(heading)
         self.tail = Tail(record.place, record.hash, record.debits)
-        self._touched.update(touched)
-        self._unmarked.append((record.place, touched))
 
     def _heading(self, at: int) -> Heading:
         found = self._headings[at]
@@ -251,12 +265,12 @@ class Running:
     @property
     def unmarked(self) -> frozenset[int]:
         """Ids of the budgets whose change the anchor may not know."""
-        return frozenset(i for _, touched in self._unmarked for i in touched)
+        return frozenset(self._unmarked)
 
     @property
     def is_marked(self) -> bool:
         """Whether the anchor knows every record."""
-        return not self._unmarked
+        return self._marked >= self.tail.place
 
     def copy_to(self, db: Database) -> None:
         """Write the records and their balances into a transaction of SQLite."""
@@ -276,7 +290,8 @@ class Running:
             entries,
         )
         db.add("INSERT INTO answer VALUES (?, ?)", answers)
-        for id_ in sorted(self._touched):
+        parts = {p for r in self.records if r.effect for p in r.effect.split(",")}
+        for id_ in sorted({int(part.partition(":")[0]) for part in parts}):
             s = self._by_id[id_]
             db.rows(
                 "UPDATE budget SET spent = ?, delta_spent = ?, whole = ?,"
@@ -286,14 +301,15 @@ class Running:
 
     def settled(self, header: bytes) -> None:
         """Go on after the records were committed to SQLite: the log is empty again."""
-        self.header, self.at, self.base = header, FIRST, self.tail
+        self._set(header)
+        self.base = self.tail
         self.records.clear()
         self._headings.clear()
-        self._touched.clear()
         self._debits.clear()
         self._requests.clear()
         self._answered.clear()
         self._unmarked.clear()
+        self._marked = self.tail.place
         self._indexed = 0
 
 

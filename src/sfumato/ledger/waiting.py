@@ -10,51 +10,74 @@ import copy
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Generic, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 from sfumato.errors import LedgerError, SfumatoError
-from sfumato.ledger.log import Record
 from sfumato.ledger.running import Running
 from sfumato.ledger.transaction import Transaction
 from sfumato.words import N_
 
-__all__ = ["Queue", "Ticket"]
+__all__ = ["Job", "Queue", "Ticket"]
 
 T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 Peek: TypeAlias = Callable[..., list[Any]]
 _MOST = 256  # requests in one transaction
+
+
+class Job(Protocol[T_co]):
+    """What is done in a transaction. A method ``quick`` may do it without one."""
+
+    def __call__(self, transaction: Transaction, /) -> T_co:
+        """Do it."""
+        ...
 
 
 class Ticket(Generic[T]):
     """A request in the queue and, later, its outcome."""
 
-    def __init__(self, job: Callable[[Transaction], T]) -> None:
-        """Bind the job."""
-        self._job = job
+    __slots__ = ("_asleep", "_error", "_finish", "_job", "_quickly", "_value", "done",
+                 "leads", "quick")  # fmt: skip
+
+    def __init__(
+        self,
+        job: Job[Any],
+        finish: Callable[[Any], T] | None = None,
+    ) -> None:
+        """Bind the job.
+
+        Args:
+            job: What is done in a transaction, or by its `quick` on the running ledger.
+            finish: Makes the outcome of what the job returns; it writes nothing.
+        """
+        self._job, self._finish = job, finish
         self._quickly = getattr(job, "quick", None)
         self.quick = self._quickly is not None  # it may need no transaction
-        self._value: list[T] = []
+        self._value: Any = None
         self._error: BaseException | None = None
-        self._asleep = threading.Lock()
-        self._asleep.acquire()
+        self._asleep: threading.Lock | None = None
         self.done = self.leads = False
 
-    def hurry(self, running: Running, peek: Peek) -> Record | None:
+    def hurry(self, running: Running, peek: Peek) -> bytes | None:
         """Do the job on the running ledger; none if it must go the thorough way."""
         made = self._quickly(running, peek) if self._quickly else None
         if made is None:
             return None
-        value: T
-        record: Record
-        value, record = made
-        self._value = [value]
+        record: bytes
+        self._value, record = made
         return record
+
+    def finish(self) -> None:
+        """Make the outcome ready, which nobody gets before the disk has answered."""
+        if self._finish:
+            self._value = self._finish(self._value)
 
     def attempt(self, transaction: Transaction) -> None:
         """Do the job; a refusal undoes this job alone."""
         transaction.save()
         try:
-            self._value = [self._job(transaction)]
+            self._value = self._job(transaction)
+            self.finish()
         except SfumatoError as error:
             transaction.undo()
             self.fail(error)
@@ -67,20 +90,28 @@ class Ticket(Generic[T]):
         known = isinstance(error, SfumatoError)
         self._error = error.with_traceback(None) if known else error
 
+    def lie_down(self) -> None:
+        """Be ready to be woken."""
+        self._asleep = threading.Lock()
+        self._asleep.acquire()
+
     def wait(self) -> None:
         """Sleep until somebody has served this ticket, or wants it to lead."""
-        self._asleep.acquire()
+        if self._asleep:
+            self._asleep.acquire()
 
     def wake(self) -> None:
         """End its sleep."""
-        self._asleep.release()
+        if self._asleep:
+            self._asleep.release()
 
     def result(self) -> T:
         """Return the outcome or raise the refusal."""
         if self._error is not None:
             # Threads share a failed transaction, but not one traceback.
             raise copy.copy(self._error) from None
-        return self._value[0]
+        value: T = self._value
+        return value
 
 
 class Queue:
@@ -105,6 +136,8 @@ class Queue:
             self._waiting.append(ticket)
             ticket.leads = not self._busy
             self._busy = True
+            if not ticket.leads:
+                ticket.lie_down()
         if not ticket.leads:
             self._wait(ticket)
         if not ticket.done:

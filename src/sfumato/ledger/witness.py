@@ -101,8 +101,11 @@ class Witness:
                 hint=N_("put the ledger back, or start the program anew"),
             )
         marks = [self._seen[1]] if self._seen else []
-        anchored = self.anchor.last(identity) if self.anchor else None
-        return [*marks, anchored] if anchored else marks
+        if self.anchor is not None:
+            self.anchor.open()
+            marks += self.anchor.news(identity)
+            marks += [self.anchor.highest] if self.anchor.highest else []
+        return marks
 
     def check(
         self,

@@ -10,7 +10,7 @@ import os
 import threading
 from collections.abc import Callable
 from contextlib import nullcontext
-from typing import Any, TypeVar
+from typing import Any, TypeVar, overload
 
 from sfumato.errors import LedgerError
 from sfumato.ledger.anchor import Anchor
@@ -22,13 +22,14 @@ from sfumato.ledger.recent import check_recent
 from sfumato.ledger.sqlite import SqliteStore
 from sfumato.ledger.store import Database, Founder, Store
 from sfumato.ledger.transaction import Transaction, read_identity, read_tail
-from sfumato.ledger.waiting import Queue, Ticket
+from sfumato.ledger.waiting import Job, Queue, Ticket
 from sfumato.ledger.witness import NewLedger, NoLedger, RestoredLedger, Witness
 from sfumato.words import N_
 
 __all__ = ["Writer"]
 
 T = TypeVar("T")
+U = TypeVar("U")
 
 
 class Writer:
@@ -51,7 +52,7 @@ class Writer:
             lenient: Open a damaged ledger too, to examine it.
         """
         self._store, self._anchor, self._lenient = store, anchor, lenient
-        self._witness = Witness(anchor)
+        self._witness, self._founder = Witness(anchor), NewLedger(anchor)
         self._logbook: Logbook | None = None
         if log is not None and anchor is not None and isinstance(store, SqliteStore):
             self._logbook = Logbook(store, log, anchor, self._witness)
@@ -60,15 +61,25 @@ class Writer:
         self._turn = threading.Lock()
         self._queue = Queue()
 
-    def submit(self, job: Callable[[Transaction], T]) -> T:
+    @overload
+    def submit(self, job: Job[T]) -> T: ...
+
+    @overload
+    def submit(self, job: Job[U], finish: Callable[[U], T]) -> T: ...
+
+    def submit(self, job: Job[Any], finish: Callable[[Any], Any] | None = None) -> Any:
         """Do a job in a durable transaction, perhaps together with others' jobs.
+
+        Args:
+            job: What is done.
+            finish: Makes the outcome of what the job returns; it writes nothing.
 
         Raises:
             LedgerError: The ledger cannot be used. Nothing was spent, except where the
                 text says that the charge stands.
         """
         self._check_process()
-        return self._queue.submit(Ticket(job), self._commit)
+        return self._queue.submit(Ticket(job, finish), self._commit)
 
     def look(self, job: Callable[[Database], T]) -> T:
         """Read one consistent state.
@@ -78,7 +89,7 @@ class Writer:
         """
         self._check_process()
         with self._turn:
-            self._open(NewLedger(self._anchor))
+            self._open(self._founder)
             if self._logbook:
                 with self._logbook.reading() as db:
                     return job(db)
@@ -96,7 +107,7 @@ class Writer:
         self._check_process()
         if self._logbook:
             with self._turn:
-                self._open(NewLedger(self._anchor))
+                self._open(self._founder)
                 return self._logbook.top(dataset)
         account = self.look(lambda db: read_account(db, dataset, "dataset", ""))
         return account.balance if account else None
@@ -188,7 +199,7 @@ class Writer:
 
     def _commit(self, batch: list[Ticket[Any]]) -> None:
         with self._turn:
-            self._open(NewLedger(self._anchor))
+            self._open(self._founder)
             self._run(batch)
 
     def _run(self, batch: list[Ticket[Any]]) -> None:
