@@ -204,6 +204,22 @@ def test_an_emptied_log_is_not_taken_for_the_old_one(book, path):
     assert verify(path).sound
 
 
+def test_a_look_at_a_busy_log_is_not_relied_on(book, path):
+    """Who saw the log of a writer that died reads anew when another has emptied it."""
+    ledger, other = book(path), other_writer(path)
+    ledger.debit(TENTH, plan="p")
+    logbook = ledger._writer._logbook
+    logbook._log.renew(logbook._running.at, busy=True)  # and then it died
+    other.top("pima")
+    told = [ledger.debit(TENTH, plan="p").head]
+
+    told.append(other.submit(order()).head)
+
+    assert set(told) <= set(heads(path))
+    assert str(ledger.spent) == "0.21"
+    assert verify(path).sound
+
+
 def test_a_planted_end_without_its_word_is_caught(book, path, monkeypatch):
     """If ends were all alike, an emptied log would pass; the anchor is the next guard."""
     monkeypatch.setattr(Log, "end", staticmethod(lambda _: b"\0" * 17))

@@ -289,12 +289,12 @@ class Logbook:
                 transaction.touch(budget)
             if changed or not running.is_marked:
                 mark = transaction.mark()
-            written = changed or bool(running.records) or running.busy
+            empty = running.at == FIRST and not running.busy
             if running.busy:
                 self._store.overwrite(db)
-            elif written:
+            if changed or not empty:
                 log.renew(running.at, busy=True)
-        if written or running.at != FIRST:
+        if changed or not empty:
             header = log.clear()
         if not changed:
             running.settled(header)
