@@ -30,11 +30,13 @@ if TYPE_CHECKING:
     )
     from sfumato.arrays import above_threshold, choose, gaussian, geometric, laplace
     from sfumato.consistency import Between, Monotone, Parts, Total, consistent
+    from sfumato.declare import feature
     from sfumato.declare.bounds import PrivateBounds, private_bounds
     from sfumato.declare.calendar import Date
     from sfumato.declare.choice import when
     from sfumato.declare.dataset import CSV, Dataset, Postgres, Spark
     from sfumato.declare.expr import col
+    from sfumato.declare.lookup import PublicTable
     from sfumato.declare.query import (
         Query,
         correlation,
@@ -113,11 +115,13 @@ _HOMES = {
         "utility",
     ),
     "arrays": ("above_threshold", "choose", "gaussian", "geometric", "laplace"),
+    "declare": ("feature",),
     "declare.bounds": ("PrivateBounds", "private_bounds"),
     "declare.calendar": ("Date",),
     "declare.choice": ("when",),
     "declare.dataset": ("CSV", "Dataset", "Postgres", "Spark"),
     "declare.expr": ("col",),
+    "declare.lookup": ("PublicTable",),
     "declare.query": (
         "Query",
         "correlation",
@@ -190,6 +194,7 @@ __all__ = [
     "Postgres",
     "PrivateBounds",
     "ProjectError",
+    "PublicTable",
     "Query",
     "Real",
     "Receipt",
@@ -213,6 +218,7 @@ __all__ = [
     "covariance",
     "crosstab",
     "expected_utility",
+    "feature",
     "gaussian",
     "geometric",
     "histogram",
@@ -244,6 +250,8 @@ def __getattr__(name: str) -> Any:
     if name not in _HOME:
         msg = f"module 'sfumato' has no attribute {name!r}"
         raise AttributeError(msg)
+    if name == "feature":  # a module of functions, which its folder does not load
+        import_module("sfumato.declare.feature")
     value = getattr(import_module(f"sfumato.{_HOME[name]}"), name)
     globals()[name] = value
     return value

@@ -10,10 +10,10 @@ from types import MappingProxyType
 from typing import final, get_args
 
 from sfumato.account import Gaussian, Geometric, KNorm, Selection, Threshold, loss_text
+from sfumato.engine import statement as statements
 from sfumato.engine.compiled import NOT_RUN, Target, statement
 from sfumato.engine.dialect import Dialect
 from sfumato.engine.physical import Layout
-from sfumato.engine.render import Statement
 from sfumato.plan import Expected, Plan, Step, expected_errors
 from sfumato.release.text import aligned, visible
 from sfumato.words import N_, language, speaker
@@ -146,7 +146,7 @@ def explain(
     """
     sql: dict[str, str] = {}
     if layout is not None and dialect is not None and plan.parts:
-        sql = {dialect.name: Statement(plan, layout, dialect).sql}
+        sql = {dialect.name: statements.statement(plan, layout, dialect).sql}
         others: tuple[Target, ...] = get_args(Target)
         sql |= {t: _elsewhere(plan, t) for t in others if t != dialect.name}
     total = sum(plan.charge(step).units for step in plan.steps) or 1

@@ -19,6 +19,7 @@ from sfumato.account import (
     told_delta,
 )
 from sfumato.amount import Amount
+from sfumato.combine import Combining
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.expr import Expr, Operand
 from sfumato.declare.query import Query, Statistic
@@ -48,10 +49,11 @@ class Desk:
 
 
 @final
-class Question:
+class Question(Combining):
     """A question bound to a session; each step returns a new one."""
 
     __slots__ = ("_desk", "query")
+    query: Query
 
     def __init__(self, desk: Desk, query: Query) -> None:
         """Bind; made by `Session.query`."""
@@ -82,6 +84,14 @@ class Question:
             <question: mean_BMI with BMI = (Weight / (Height * Height))>
         """
         return Question(self._desk, self.query.derive(name, value, column))
+
+    def _asking(self, query: Query) -> Question:
+        return Question(self._desk, query)
+
+    def _rows_of(self, other: object) -> Query | None:
+        if isinstance(other, Question) and other._desk is self._desk:  # noqa: SLF001
+            return other.query
+        return None
 
     def where(self, condition: Expr) -> Question:
         """Keep the rows where `condition` is true."""

@@ -30,7 +30,6 @@ from sfumato.plan import (
     Aggregate,
     Plan,
     Step,
-    bound,
     make_plan,
     reach,
     squared_sensitivity,
@@ -243,7 +242,7 @@ def _search(
             failures.append(table)
         else:
             worst = [_worse(a, b) for a, b in zip(worst or found, found, strict=True)]
-        pairs += sum(1 for _ in neighbours(table, plan.schema.unit, rows))
+        pairs += sum(1 for _ in neighbours(table, plan.table.unit, rows))
         progress()
     return Sensitivity(tuple(worst), len(tried), pairs, tuple(failures))
 
@@ -296,7 +295,7 @@ def compare(
     here = exact(plan, rows)
     worst = [_claim(plan, p.aggregate, rows) for p in plan.parts]
     steps = [Change(None, 1, Fraction(0), rows)] * len(plan.steps)
-    for other in neighbours(rows, plan.schema.unit, pool):
+    for other in neighbours(rows, plan.table.unit, pool):
         moved = difference_for_audit(here, exact(plan, other))
         for i, vector in enumerate(moved):
             worst[i] = _worse(worst[i], _seen(worst[i], vector, other))
@@ -312,9 +311,8 @@ def _claim(plan: Plan, aggregate: Aggregate, rows: Table) -> Change:
     whole = claimed_change(aggregate, unit, groups=groups)
     square = squared_sensitivity(aggregate, unit, groups=groups)
     touched = 1 if unit.neighbours == "add_remove" else 2
-    each, cells = bound(aggregate), touched
+    each, cells = reach(aggregate, unit), touched * unit.max_rows
     if isinstance(unit, Unit):  # a little of a person can be in every cell
-        each = reach(aggregate, unit)
         cells = next(p.cells for p in plan.parts if p.aggregate == aggregate)
     return Change(
         aggregate, whole, 0, rows, (0, cells), (0, square),

@@ -171,9 +171,9 @@ def _farthest(plan: Plan, world: World, query: Query) -> tuple[Table, Table]:
     """Return the neighbours, of those tried, that use up most of the charge."""
     rows = hostile_rows(plan.table, query, 4)
     best: tuple[Any, Table, Table] = (-1, rows, rows)
-    for table in made_tables(rows, 6, plan.schema.unit, most=2):
+    for table in made_tables(rows, 6, plan.table.unit, most=2):
         here = world.exact(plan, table)
-        for other in neighbours(table, plan.schema.unit, rows):
+        for other in neighbours(table, plan.table.unit, rows):
             moved = difference_for_audit(here, world.exact(plan, other))
             used = sum(
                 share(s, [moved[p] for p in s.parts], len(plan.groups))

@@ -77,6 +77,14 @@ class _Grid:
         return made
 
     @property
+    def plain(self) -> Self:
+        """The column of values that were read: no code among them is missing."""
+        made = copy(self)
+        object.__setattr__(made, "missing", ())
+        object.__setattr__(made, "complete", False)
+        return made
+
+    @property
     def first(self) -> int:
         """Grid number of the lower bound: ``floor(lower / step + 1/2)``."""
         return floor(self.lower / self.step + 0.5)

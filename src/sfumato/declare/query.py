@@ -32,6 +32,7 @@ from sfumato.declare.rank import (
     near_minimum,
     quantile,
 )
+from sfumato.declare.relation import Base, Part
 from sfumato.declare.schema import Column
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
@@ -292,6 +293,16 @@ class Query:
     listed: tuple[Listed, ...] = ()
     other: str | None = None
     derived: tuple[Derived, ...] = ()
+    base: Base | None = None
+
+    @property
+    def rows(self) -> Part:
+        """The rows that it is about, as a part of another question."""
+        return Part(self.base, self.derived, self.condition)
+
+    def of(self, base: Base) -> Query:
+        """Ask the same about the rows that a node yields (`sfumato.declare.relation`)."""
+        return replace(self, base=base, derived=(), condition=None)
 
     def derive(self, name: str, value: Operand, column: Column | None = None) -> Query:
         """Add a column computed from the others; see `Question.derive`."""
@@ -376,4 +387,4 @@ class Query:
             words += f" where {self.condition}"
         if self.derived:
             words += " with " + ", ".join(map(str, self.derived))
-        return words
+        return words if self.base is None else f"{words}; of {self.base}"

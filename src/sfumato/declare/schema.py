@@ -211,7 +211,7 @@ class Schema:
         for known, column in self.columns:
             if known == name:
                 return column
-        if isinstance(self.unit, Unit) and name == self.unit.column:
+        if name == getattr(self.unit, "column", None):
             raise DeclarationError(
                 N_("column {name} says whose a row is; it cannot be used otherwise"),
                 hint=N_("to count the people, ask for people()"),

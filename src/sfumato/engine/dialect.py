@@ -63,6 +63,7 @@ class Dialect:
     length: str = "length({x})"
     int_to_text: str = "CAST({x} AS VARCHAR)"
     grouping_takes_many: bool = True
+    has_values: bool = True
     hexed: str | None = None
     fence: str = ""
 
@@ -94,6 +95,18 @@ class Dialect:
         """Return the exact sum, as text, of integers between 0 and `most`."""
         template = self.sum_text if most < 1 << 31 else self.wide_sum_text
         return template.format(x=x)
+
+    def rows(
+        self, rows: Sequence[Sequence[str]], name: str, columns: Sequence[str]
+    ) -> str:
+        """Return rows of constants as something to read from."""
+        if self.has_values:
+            listed = ", ".join(f"({', '.join(row)})" for row in rows)
+            return f"(VALUES {listed}) AS {name}({', '.join(columns)})"
+        first, *others = rows
+        heads = (f"{x} AS {c}" for x, c in zip(first, columns, strict=True))
+        selects = [", ".join(heads), *map(", ".join, others)]
+        return f"({' UNION ALL '.join(f'SELECT {one}' for one in selects)}) AS {name}"
 
     def marks(self, columns: Sequence[str]) -> str:
         """Return a number whose bits say which columns a grouping set leaves out."""
@@ -235,6 +248,7 @@ BIGQUERY = Dialect(
     null_int64="CAST(NULL AS INT64)",
     cte="{name} AS",
     grouping_takes_many=False,
+    has_values=False,
     hexed="SAFE_CONVERT_BYTES_TO_STRING(FROM_HEX('{x}'))",
     int_to_text="CAST({x} AS STRING)",
 )

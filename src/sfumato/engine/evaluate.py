@@ -23,6 +23,7 @@ from sfumato.declare.logic import (
     StartsWith,
 )
 from sfumato.declare.query import Query
+from sfumato.declare.relation import Part
 from sfumato.declare.schema import (
     Boolean,
     Category,
@@ -68,7 +69,7 @@ Found: TypeAlias = "float | str | bool | None"
 """A computed value; a text is a token."""
 
 
-def widened_row(query: Query, row: Row, schema: Schema) -> Row:
+def widened_row(query: Query | Part, row: Row, schema: Schema) -> Row:
     """Return the row with the columns that a query derives.
 
     Args:

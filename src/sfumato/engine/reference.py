@@ -15,6 +15,7 @@ from sfumato.declare.unit import Unit
 from sfumato.engine import Exact, Integers, Keyed
 from sfumato.engine.cell import clamped, grid_number, identity
 from sfumato.engine.evaluate import Cell, Row, cell, truth, widened_row
+from sfumato.engine.rows import Tables, related_rows
 from sfumato.plan import (
     Aggregate,
     Binned,
@@ -55,16 +56,19 @@ class ReferenceEngine:
         <Secret>
     """
 
-    __slots__ = ("_rows",)
+    __slots__ = ("_others", "_rows")
 
-    def __init__(self, rows: Sequence[Row]) -> None:
-        """Keep the rows."""
-        self._rows = rows
+    def __init__(self, rows: Sequence[Row], others: Tables | None = None) -> None:
+        """Keep the rows, and those of the dataset's other private tables."""
+        self._rows, self._others = rows, others or {}
 
     def run(self, plan: Plan) -> Secret[Exact]:
         """Return the plan's integers."""
         schema, query = plan.schema, plan.query
-        rows = [widened_row(query, row, schema) for row in self._rows]
+        found = self._rows
+        if query.base is not None:
+            found = related_rows(query.base, plan.table, found, self._others)
+        rows = [widened_row(query, row, schema) for row in found]
         kept = [
             row
             for row in rows
@@ -72,10 +76,10 @@ class ReferenceEngine:
         ]
         grouping = plan.grouping
         placed = [(row, _group(row, schema, grouping)) for row in kept]
-        found = plan.groups[: len(plan.groups) - (query.other is not None)]
+        keys = plan.groups[: len(plan.groups) - (query.other is not None)]
         if grouping.unknown:
-            found = grouping.arranged({g for _, g in placed if g is not None})
-        places: list[Group | None] = [*found, *([None] if query.other else [])]
+            keys = grouping.arranged({g for _, g in placed if g is not None})
+        places: list[Group | None] = [*keys, *([None] if query.other else [])]
         groups = [[row for row, group in placed if group == place] for place in places]
         if isinstance(schema.unit, Unit):  # the plan lists all keys
             return Secret(_of_people(plan, schema.unit, groups))
@@ -87,7 +91,7 @@ class ReferenceEngine:
             )
             for part in plan.parts
         )
-        return Secret(Keyed(found, integers) if grouping.unknown else integers)
+        return Secret(Keyed(keys, integers) if grouping.unknown else integers)
 
 
 def _of_people(plan: Plan, unit: Unit, groups: list[list[Row]]) -> Integers:

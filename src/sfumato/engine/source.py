@@ -32,6 +32,7 @@ from sfumato.declare.logic import (
     StartsWith,
 )
 from sfumato.declare.query import Query
+from sfumato.declare.relation import Part
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema, token
 from sfumato.declare.schema import Text as Unlisted
 from sfumato.declare.value import (
@@ -51,13 +52,12 @@ from sfumato.declare.value import (
     Value,
     settled,
 )
+from sfumato.engine import physical as stored
 from sfumato.engine.almanac import Slot, date_part
 from sfumato.engine.cell import as_double, day, key_index, number
 from sfumato.engine.dialect import Dialect
 from sfumato.engine.evaluate import arithmetic
 from sfumato.engine.physical import Floating, Layout, Physical, Places
-from sfumato.engine.physical import Nothing as NothingStored
-from sfumato.engine.physical import Truth as TruthStored
 from sfumato.engine.predicate import Computed, predicate
 from sfumato.engine.terms import Terms
 from sfumato.plan.kinds import (
@@ -84,10 +84,9 @@ class Source:
         condition: The filter, or none.
     """
 
-    def __init__(
-        self, query: Query, schema: Schema, layout: Layout, dialect: Dialect
-    ) -> None:
-        """Render; `schema` holds the derived columns too."""
+    def __init__(self, query: Query | Part, schema: Schema, layout: Layout,
+                 dialect: Dialect, table: str | None = None) -> None:  # fmt: skip
+        """Render; `schema` holds the derived columns too, `table` is what is read."""
         self.terms = Terms(schema, layout, dialect)
         self._schema, self._dialect = schema, dialect
         self._layers: list[list[str]] = []
@@ -99,11 +98,11 @@ class Source:
         self.condition: str | None = None
         if query.condition is not None:
             self.condition, _ = self._condition(query.condition)
-        self.sql = "data"
+        self.sql = table or ("data" if query.base is None else "base")
         for layer in self._layers:
             added = ", ".join(["d.*", *layer])
             self.sql = f"(SELECT {added} FROM {self.sql} AS d{dialect.fence})"
-        if self._layers:
+        if self._layers or table:
             self.sql += " AS data"
 
     def _derive(self, one: Derived) -> None:
@@ -111,9 +110,9 @@ class Source:
         physical: Physical = Floating()
         kind = kind_of(one.value, self._schema)
         if isinstance(kind, Nothing):
-            physical = NothingStored()
+            physical = stored.Nothing()
         elif isinstance(kind, Logical):
-            physical = TruthStored()
+            physical = stored.Truth()
         elif slot.words is not None:
             assert isinstance(column, Category)  # noqa: S101  the plan checked it
             slot = self._recoded(slot, {w: key_index(w, column) for w in slot.words})

@@ -68,10 +68,20 @@ class Terms:
         """Say where the cells of a derived column are, and as what."""
         self._slots[name] = (cell, physical)
 
+    def stored(self, name: str) -> tuple[str, Physical]:
+        """Return where the cells of a column are, derived or not, and as what."""
+        return self._slots[name]
+
     def number(self, name: str) -> str:
         """Return the cell as a double that is never NaN; null when it is missing."""
         x, missing = self._double(name)
         return f"CASE WHEN {' OR '.join(missing)} THEN NULL ELSE {x} END"
+
+    def has_value(self, name: str) -> str:
+        """Return something that is null exactly when the cell is missing."""
+        if isinstance(self.schema[name], Real | Integer):
+            return self.number(name)
+        return f"CASE WHEN {self.has_key(name)} THEN 1 END"
 
     def clamped(self, name: str) -> str:
         """Return the cell of a number column as a double between its bounds, or null."""

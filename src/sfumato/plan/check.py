@@ -37,6 +37,7 @@ from sfumato.declare.schema import (
 from sfumato.errors import DeclarationError, nearest
 from sfumato.plan.grouping import Grouping
 from sfumato.plan.kinds import check_condition
+from sfumato.plan.relate import related
 from sfumato.plan.widen import widened
 from sfumato.words import N_
 
@@ -57,7 +58,7 @@ def check_query(query: Query, schema: Schema) -> Schema:
             N_("the question asks for no statistic"),
             hint=N_('add one, such as .select(count(), mean("Age"))'),
         )
-    schema = widened(query, schema)
+    schema = widened(query, related(query.base, schema))
     for statistic in query.statistics:
         _check_statistic(statistic, schema)
     Grouping.of(query, schema)

@@ -104,6 +104,7 @@ def make_plan(
             usable. Nothing was spent.
     """
     total = loss if isinstance(loss, ZCDP | GDP) else Epsilon(loss)
+    main = None if query.base is None else schema
     schema = check_query(query, schema)
     grouping = Grouping.of(query, schema)
     if grouping.unknown and not isinstance(schema.unit, Rows):
@@ -146,8 +147,9 @@ def make_plan(
     bits = [fraction_bits(a, schema.unit) for a in needs.aggregates]
     parts = tuple(map(Part, needs.aggregates, cells, bits))
     return Plan(
-        dataset, schema, query, parts, steps, recipes, groups, total.measure, selecting
-    )
+        dataset, schema, query, parts, steps, recipes, groups, total.measure, selecting,
+        main,
+    )  # fmt: skip
 
 
 def _check_delta(loss: Loss, grouping: Grouping) -> None:

@@ -251,6 +251,8 @@ class Plan:
         selecting: Where keys are unknown, the part that counts the rows of each, which
             decides whether it is shown. `groups` is then empty, and `cells` are those of
             one group.
+        main: The public facts of the dataset's own table, where the question is about
+            rows made of it and of others (`sfumato.declare.relation`).
     """
 
     dataset: str
@@ -262,6 +264,7 @@ class Plan:
     groups: tuple[Group, ...]
     measure: Measure = "epsilon"
     selecting: int | None = None
+    main: Schema | None = None
 
     @property
     def threshold(self) -> Threshold | None:
@@ -285,6 +288,8 @@ class Plan:
     @property
     def table(self) -> Schema:
         """The public facts of the table itself, without derived columns."""
+        if self.main is not None:
+            return self.main
         if not self.query.derived:
             return self.schema
         derived = {one.name for one in self.query.derived}

@@ -14,6 +14,7 @@ from typing import assert_never
 from sfumato.declare.calendar import Date
 from sfumato.declare.derived import Derived
 from sfumato.declare.query import Query
+from sfumato.declare.relation import Part
 from sfumato.declare.schema import Boolean, Category, Column, Integer, Real, Schema
 from sfumato.errors import DeclarationError, nearest
 from sfumato.plan.kinds import (
@@ -35,8 +36,12 @@ _MOST_KEYS = 10_000
 _WHOLE = 2.0**53
 
 
-def widened(query: Query, schema: Schema) -> Schema:
+def widened(query: Query | Part, schema: Schema) -> Schema:
     """Return the schema with the derived columns of a query, in their order.
+
+    Args:
+        query: The question, or rows that it is made of.
+        schema: That of the rows.
 
     Raises:
         DeclarationError: A name is taken, an expression does not fit its columns, or a
@@ -57,7 +62,9 @@ def widened(query: Query, schema: Schema) -> Schema:
 
 
 def _check_name(name: str, schema: Schema) -> None:
-    for known, _ in schema.stored:
+    # A question about one row per person still has her column, though not stored.
+    whose = getattr(schema.unit, "column", None)
+    for known in (*schema, *([] if whose is None else [whose])):
         if known.casefold() == name.casefold():
             raise DeclarationError(
                 N_("the derived column {name} has the name of column {known}"),

@@ -1,0 +1,166 @@
+"""Questions about rows of several tables, or about people: how they are put together.
+
+Everything here is public and free: a public table is read, and no private one.
+"""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
+from typing import Self
+
+from sfumato.declare.feature import Feature, read_features
+from sfumato.declare.lookup import Lookup, PublicTable, keys_of
+from sfumato.declare.query import Query
+from sfumato.declare.relation import Joined, Looked, PerPerson, United
+from sfumato.engine.public import read_public
+from sfumato.errors import DeclarationError
+from sfumato.words import N_
+
+__all__ = ["Combining", "join_people", "join_public", "per_person", "union"]
+
+
+def join_public(
+    query: Query, table: PublicTable | Lookup, on: object = None, *, prefix: str = ""
+) -> Query:
+    """Return the question about rows with the columns of the public row each finds."""
+    public = read_public(table) if isinstance(table, PublicTable) else table
+    keys = public.key if on is None else keys_of(on)
+    return query.of(Looked(query.rows, keys, public, prefix))
+
+
+def join_people(
+    query: Query,
+    other: Query,
+    *,
+    prefix: str = "",
+    max_rows: int | None = None,
+    max_groups: int | None = None,
+) -> Query:
+    """Return the question about all pairs of rows of one person."""
+    _check_rows(other)
+    for name, bound in (("max_rows", max_rows), ("max_groups", max_groups)):
+        if bound is not None and (type(bound) is not int or bound < 1):
+            raise DeclarationError(
+                N_("{name} must be a whole number of at least 1, got {value}"),
+                hint=N_(
+                    "take a number that most people stay within; noise grows with it"
+                ),
+                name=name,
+                value=repr(bound)[:60],
+            )
+    return query.of(Joined(query.rows, other.rows, prefix, max_rows, max_groups))
+
+
+def union(query: Query, *others: Query) -> Query:
+    """Return the question about all rows of several tables."""
+    for other in others:
+        _check_rows(other)
+    return query.of(United((query.rows, *(other.rows for other in others))))
+
+
+def per_person(query: Query, features: Mapping[str, object]) -> Query:
+    """Return the question about one row for each person."""
+    return query.of(PerPerson(query.rows, read_features(features)))
+
+
+def _check_rows(other: Query) -> None:
+    if other.statistics or other.keys:
+        raise DeclarationError(
+            N_("rows are joined or united before statistics of them are asked"),
+            hint=N_(
+                "give rows: session.table(name).where(…), without select or group_by"
+            ),
+        )
+
+
+class Combining(ABC):
+    """The steps of a question that make its rows of others."""
+
+    __slots__ = ()
+    query: Query
+
+    def join(
+        self,
+        other: Self | PublicTable,
+        on: str | Sequence[str] | None = None,
+        *,
+        prefix: str = "",
+        max_rows: int | None = None,
+        max_groups: int | None = None,
+    ) -> Self:
+        """Add columns of another table (``docs/joins.md``).
+
+        With a public table, each row gets the columns of the one public row whose key it
+        has; where there is none they are missing. With rows of this session, every row
+        meets all other rows of the same person.
+
+        Args:
+            other: A `PublicTable`, or rows: ``session.query().where(…)``.
+            on: Columns here that are compared with the public table's key; default
+                those of the same names. Private rows meet on the person alone.
+            prefix: Stands before the names of the other table's columns.
+            max_rows: How many pairs of one person count fully in one group, and
+            max_groups: in how many groups; default as the unit is declared.
+
+        Raises:
+            DeclarationError: The tables do not fit, or the join is not by person.
+            SourceError: The public table cannot be read.
+        """
+        if isinstance(other, PublicTable):
+            return self._asking(join_public(self.query, other, on, prefix=prefix))
+        theirs = self._rows(other)
+        if on is not None:
+            raise DeclarationError(
+                N_("two private tables are joined on the person, and on nothing else"),
+                hint=N_("leave out on=…, or declare the other table as a PublicTable"),
+            )
+        bounds = {"max_rows": max_rows, "max_groups": max_groups}
+        return self._asking(join_people(self.query, theirs, prefix=prefix, **bounds))
+
+    def union(self, *others: Self) -> Self:
+        """Take all rows of these tables together; their declarations must agree."""
+        return self._asking(union(self.query, *map(self._rows, others)))
+
+    def per_person(self, **features: Feature) -> Self:
+        """Make one row of each person's rows, with figures about her.
+
+        What is asked then is about people: one person moves it as one row would, however
+        many rows she has. Filters before it choose rows, filters after it choose people.
+
+        Args:
+            features: By name: ``worst=sf.feature.max("HbA1c")``, and likewise `min`,
+                `sum`, `count`, `first` and `last`.
+
+        Examples:
+            >>> import sfumato as sf
+            >>> rows = [{"id": i % 50, "HbA1c": 5 + i % 4} for i in range(400)]
+            >>> schema = sf.Schema(
+            ...     {"HbA1c": sf.Real(3, 20, step="0.1")},
+            ...     unit=sf.Unit("id", max_rows=8, max_groups=1),
+            ... )
+            >>> session = sf.Session(sf.Dataset(rows, schema=schema), budget="1")
+            >>> ask = session.query().per_person(worst=sf.feature.max("HbA1c"))
+            >>> ask.where(sf.col("worst") >= 7).select(sf.people())
+            <question: people where worst >= 7; of one row per person (worst = max(HbA1c)) of the table>
+        """
+        return self._asking(per_person(self.query, features))
+
+    @abstractmethod
+    def _asking(self, query: Query) -> Self:
+        """Bind another question to the same session."""
+
+    @abstractmethod
+    def _rows_of(self, other: object) -> Query | None:
+        """Return what another question of the same session is; of no such none."""
+
+    def _rows(self, other: object) -> Query:
+        found = self._rows_of(other)
+        if found is None:
+            raise DeclarationError(
+                N_("only rows of the same session are joined or united"),
+                hint=N_(
+                    "tables of the same people share one budget, hence one session"
+                ),
+            )
+        return found

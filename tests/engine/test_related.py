@@ -1,0 +1,304 @@
+"""Joins, unions and figures per person: every engine returns the specification's integers."""
+
+import math
+
+import adversary as a
+import pandas as pd
+import pytest
+import related as r
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sfumato.declare import feature
+from sfumato.declare import query as ask
+from sfumato.declare.lookup import Lookup, PublicTable
+from sfumato.declare.query import Query
+from sfumato.declare.relation import Joined, Looked, Part, PerPerson, United
+from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema, Text
+from sfumato.declare.unit import Rows, Unit
+from sfumato.engine.load import open_engine
+from sfumato.engine.public import read_public
+from sfumato.errors import DeclarationError
+from sfumato.plan import make_plan
+
+IDS = st.sampled_from([1, 2, "2", "2.0", None, "NA", "a", 3.0, math.nan])
+CROWD = st.lists(
+    st.builds(lambda row, who: {**row, "who": who}, a.a_row(), IDS), max_size=8
+)
+
+
+@settings(max_examples=a.times(24), deadline=None, derandomize=True)
+@given(r.questions(r.WHOSE, other=False), CROWD)
+def test_people(plan, rows):
+    """Random nodes over each other, cells and identifiers of any kind."""
+    assert a.answer(plan, rows) == a.expected(plan, rows)
+
+
+@settings(max_examples=a.times(12), deadline=None, derandomize=True)
+@given(r.questions(st.just(Rows()), other=False), a.tables())
+def test_rows(plan, rows):
+    """Random nodes where each row is a unit of its own."""
+    assert a.answer(plan, rows) == a.expected(plan, rows)
+
+
+WHO = Unit("who", max_rows=3, max_groups=2)
+VISITS = Schema(
+    {
+        "x": Real(0, 10, step=1, missing=9),
+        "day": Integer(0, 1000),
+        "site": Category(["A", "B", 3]),
+        "ill": Boolean(),
+        "note": Text(),
+    },
+    unit=WHO,
+)
+
+
+def rows_of(*cells):
+    """Rows of a table of visits."""
+    return [dict(zip(("who", *VISITS), row, strict=True)) for row in cells]
+
+
+PEOPLE = rows_of(
+    (1, 2, 5, "A", True, "n"),
+    (1, 7, 3, "B", False, "s"),
+    (1, 4, 3, "A", None, "n"),
+    (2, 9, 1, 3, False, "x"),  # 9 is a code: no value
+    (2, None, None, "?", False, None),
+    (None, 8, 1, "A", True, "n"),  # nobody's
+    (3, 99, 8, "A", True, "s"),  # clamped to 10
+)
+
+
+def exact(query, schema=VISITS, rows=PEOPLE):
+    """Return the integers of a question, of which both engines agree."""
+    plan = make_plan(query, schema, 1)
+    found = a.answer(plan, rows)
+    assert found == a.expected(plan, rows)
+    return found
+
+
+@pytest.mark.parametrize(
+    ("one", "figures"),
+    [
+        (feature.max("x"), {1: 7, 3: 10}),
+        (feature.min("x"), {1: 2, 3: 10}),
+        (feature.first("x", by="day"), {1: 4, 3: 10}),  # the smaller one of two on day 3
+        (feature.last("x", by="day"), {1: 2, 3: 10}),
+        (feature.sum("x", Real(0, 20, step=1)), {1: 13, 3: 10}),
+        (feature.count("x", most=9), {1: 3, 2: 0, 3: 1}),
+        (feature.count(most=9), {1: 3, 2: 2, 3: 1}),
+        (feature.count(most=2), {1: 2, 2: 2, 3: 1}),
+    ],
+    ids=str,
+)  # fmt: skip
+def test_figures(one, figures):
+    """Each figure is that of the person's own rows; missing cells and codes are left out."""
+    query = Query().of(PerPerson(Part(), (("f", one),)))
+
+    found = exact(query.select(ask.sum("f"), ask.count("f"), ask.people()))
+
+    assert found == ((sum(figures.values()),), (len(figures),), (3,))
+
+
+def test_first_key_and_any_truth():
+    """Keys have a first one; of truth values the largest says whether any is true."""
+    figures = (
+        ("home", feature.first("site", by="day")),
+        ("ever", feature.max("ill")),
+        ("always", feature.min("ill")),
+    )
+    query = Query().of(PerPerson(Part(), figures)).group_by("home", other="-")
+
+    found = exact(query.select(ask.sum("ever"), ask.sum("always")))
+
+    assert found == ((2, 0, 0, 0), (1, 0, 0, 0))
+
+
+def test_a_figure_is_filtered_by_person_and_rows_before():
+    """A filter before the node chooses rows, one after it people."""
+    part = Part(None, (), Query().where(a.col("x") >= 4).condition)
+    query = Query().of(PerPerson(part, (("n", feature.count(most=9)),)))
+
+    assert exact(query.select(ask.people())) == ((2,),)
+    assert exact(query.where(a.col("n") >= 2).select(ask.people())) == ((1,),)
+
+
+SITES = Lookup(
+    "sites",
+    ("site",),
+    (("beds", Integer(0, 500)), ("region", Category(["N", "S"])), ("open", Boolean())),
+    ((("A",), (100.0, 0, 1)), (("3",), (None, 1, 0)), (("Z",), (7.0, 1, 1))),
+)
+
+
+def test_a_public_table_is_looked_up():
+    """A row finds the one public row with its key; without one the cells are missing."""
+    query = Query().of(Looked(Part(), ("site",), SITES)).group_by("region", other="-")
+    plain = Schema(dict(VISITS.columns))
+
+    found = exact(query.select(ask.count(), ask.sum("beds"), ask.sum("open")), plain)
+
+    assert found == ((4, 1, 2), (400, 0, 0), (4, 0, 0))
+
+
+@pytest.mark.parametrize("on", ["site", "day", "ill", "note"])
+def test_keys_of_every_kind(on):
+    """Categories, whole numbers, truth values and texts are keys."""
+    keys = {"site": "A", "day": "3.0", "ill": "true", "note": "n"}
+    other = Lookup("t", ("k",), (("v", Integer(0, 9)),), (((keys[on],), (5.0,)),))
+    expected = {"site": 4, "day": 2, "ill": 3, "note": 3}
+    query = Query().of(Looked(Part(), (on,), other)).select(ask.count("v"))
+
+    assert exact(query, Schema(dict(VISITS.columns))) == ((expected[on],),)
+
+
+def test_pairs_of_one_person():
+    """Rows meet rows of the same person only, and nobody's rows meet none."""
+    query = Query().of(Joined(Part(), Part(), "o_", 100, 100))
+
+    found = exact(query.where(a.col("o_x") >= 0).select(ask.count(), ask.people()))
+
+    assert found == ((10 << 20,), (2 << 20,))  # 3·3 pairs and 1·1
+
+
+def test_united_tables():
+    """All rows of both; a row that is a unit of its own counts for two."""
+    plain = Schema(dict(VISITS.columns))
+    query = Query().of(United((Part(), Part()))).select(ask.count())
+
+    plan = make_plan(query, plain, 1)
+
+    assert exact(query, plain) == ((14,),)
+    assert plan.steps[0].mechanism.sensitivity == 2
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        [{"site": "A", "beds": 100}, {"site": 3, "beds": None}, {"site": None, "beds": 2}],
+        pd.DataFrame({"site": ["A", "3.0", None], "beds": [100, None, 2]}),
+    ],
+    ids=["records", "pandas"],
+)  # fmt: skip
+def test_public_tables_are_read_as_private_ones(source):
+    """Keys are canonical texts in order; rows without a key are left out."""
+    table = PublicTable(source, key="site", columns={"beds": Integer(0, 500)})
+
+    assert read_public(table).rows == ((("3",), (None,)), (("A",), (100.0,)))
+
+
+REFUSED = {
+    "a key twice": (
+        lambda: Lookup("t", ("k",), SITES.columns, (SITES.rows[0], SITES.rows[0])),
+        "stands twice",
+    ),
+    "keys that are one whole number": (
+        lambda: _looked("day", [("7",), ("07",)]),
+        "stands twice",
+    ),
+    "texts against numbers": (lambda: _looked("day", [("a",), ("b",)]), "no key of"),
+    "fractions as keys": (lambda: _looked("x", [("1",)]), "fractions"),
+    "too few columns": (
+        lambda: Query().of(Looked(Part(), ("site", "day"), SITES)),
+        "2 columns are given",
+    ),
+    "an unknown column": (lambda: _looked("sit", [("A",)]), "unknown column 'sit'"),
+    "the unit's column": (lambda: _looked("who", [("1",)]), "says whose a row is"),
+    "names of both": (
+        lambda: Query().of(Joined(Part(), Part())),
+        "both tables have a column",
+    ),
+    "other columns": (
+        lambda: Query().of(
+            United((Part(), Part(None, Query().derive("z", a.col("x") > 1).derived)))
+        ),
+        "declared in different ways",
+    ),
+    "the unit's column as a figure": (
+        lambda: Query().of(PerPerson(Part(), (("WHO", feature.max("x")),))),
+        "says whose a row is",
+    ),
+    "a sum of keys": (
+        lambda: Query().of(
+            PerPerson(Part(), (("s", feature.sum("site", Real(0, 1))),))
+        ),
+        "cannot be made of column 'site'",
+    ),
+    "a largest text": (
+        lambda: Query().of(PerPerson(Part(), (("s", feature.max("note")),))),
+        "cannot be made of column 'note'",
+    ),
+    "ordered by keys": (
+        lambda: Query().of(PerPerson(Part(), (("s", feature.first("x", by="site")),))),
+        "cannot be made of column 'site'",
+    ),
+    "the unit's column derived": (
+        lambda: (
+            Query()
+            .of(PerPerson(Part(), (("f", feature.max("x")),)))
+            .derive("Who", a.col("f") > 1)
+        ),
+        "has the name of column 'who'",
+    ),
+    "the unit's column grouped": (
+        lambda: (
+            Query()
+            .of(PerPerson(Part(), (("f", feature.max("x")),)))
+            .group_by("who", keys=[1])
+        ),
+        "says whose a row is",
+    ),
+}
+
+
+def _looked(on, keys):
+    rows = tuple((key, (1.0,)) for key in keys)
+    other = Lookup("t", ("k",), (("v", Integer(0, 9)),), rows)
+    return Query().of(Looked(Part(), (on,), other))
+
+
+@pytest.mark.parametrize("name", REFUSED)
+def test_refused_before_any_row(name):
+    """Bad joins and figures are refused by the plan, with a fact and a hint."""
+    make, words = REFUSED[name]
+
+    with pytest.raises(DeclarationError, match=words) as caught:
+        make_plan(make().select(ask.count()), VISITS, 1)
+
+    assert caught.value.hint
+
+
+def test_rows_have_no_persons():
+    """Where each row is a unit, a join on the person and figures per person are refused."""
+    plain = Schema(dict(VISITS.columns))
+    for base in (
+        Joined(Part(), Part(), "o_"),
+        PerPerson(Part(), (("f", feature.max("x")),)),
+    ):
+        with pytest.raises(DeclarationError, match="unit"):
+            make_plan(Query().of(base).select(ask.count()), plain, 1)
+
+
+def test_a_public_number_of_people_is_not_joined():
+    """Under replace-one the nodes whose stability is not shown are refused."""
+    unit = Unit("who", max_rows=1, max_groups=1, neighbours="replace_one", size=3)
+    schema = Schema(dict(VISITS.columns), unit=unit)
+    for base in (
+        Joined(Part(), Part(), "o_"),
+        United((Part(), Part())),
+        PerPerson(Part(), (("f", feature.max("x")),)),
+    ):
+        with pytest.raises(DeclarationError, match="number of units is public"):
+            make_plan(Query().of(base).select(ask.count()), schema, 1)
+
+
+def test_an_engine_answers_of_its_own_schema_only():
+    """A plan of another table is not run, whatever its nodes."""
+    other = Schema({"x": Real(0, 1)}, unit=WHO)
+    query = Query().of(PerPerson(Part(), (("f", feature.max("x")),)))
+    plan = make_plan(query.select(ask.count()), other, 1)
+    engine = open_engine(a.Dataset(PEOPLE, schema=VISITS))
+
+    with pytest.raises(Exception, match="cannot answer"):
+        engine.prepare(plan)
