@@ -103,7 +103,7 @@ def sampling(  # noqa: PLR0911  one for each recipe
         case ByRank(_, level):
             share = float(level)
             rows = points(plan, Direct(recipe.levels[-1]), values)
-            each = len(rows) // max(1, len(plan.groups))
+            each = max(1, len(rows) // max(1, len(plan.groups)))  # no key may be shown
             rows = np.maximum(rows.reshape(-1, each).sum(axis=-1), 1.0)
             wider = z * np.sqrt(rows * share * (1 - share))
             return rank_intervals(plan, recipe, values, confidence, wider=wider)
