@@ -3,26 +3,11 @@
 import math
 
 import pytest
+from repeated import noisy_runs
 
 from sfumato.declare.query import Query, median, std, variance
 from sfumato.declare.schema import Category, Real, Schema
-from sfumato.engine.duckdb import DuckDBEngine
-from sfumato.engine.frames import load_records
-from sfumato.gate import _add_noise
-from sfumato.plan import make_plan
 from sfumato.post import intervals, points
-
-
-def noisy_runs(rows, schema, query, loss, runs):
-    """Yield the plan and the noisy integers of some releases of one table."""
-    plan = make_plan(query, schema, loss)
-    engine = DuckDBEngine(load_records(rows, schema), schema)
-    try:
-        exact = engine.run(plan).unseal()
-    finally:
-        engine.close()
-    for _ in range(runs):
-        yield plan, _add_noise(plan, exact)
 
 
 def test_bc069_std_nan():

@@ -61,7 +61,7 @@ def test_regression_finds_a_line(rho_budget, delta):
     assert model.predict([[1e9, 0], [np.nan, -np.inf]]).tolist()[0] == 40
 
 
-def test_predictions_stay_inside_the_bounds(budget):
+def test_bc103_predictions_stay_inside_the_bounds(budget):
     """BC103: 100 rows, ε = 0.5, 50 fits: all predictions in 0..500; switchable."""
     rng = np.random.default_rng(1)
     x, y = rng.uniform(0, 1, (100, 3)), rng.uniform(0, 500, 100)
@@ -83,7 +83,7 @@ def test_predictions_stay_inside_the_bounds(budget):
 @pytest.mark.parametrize(
     "name", ["LogisticRegression", "GaussianNB", "RandomForestClassifier"]
 )
-def test_the_order_of_rows_does_not_matter(pima, public, rho_budget, name, delta):
+def test_bc107_the_order_of_rows_does_not_matter(pima, public, rho_budget, name, delta):
     """BC107: sums are whole numbers, so a shuffled table gives the same model."""
     x, y = pima
     order = np.random.default_rng(2).permutation(len(y))
@@ -96,7 +96,7 @@ def test_the_order_of_rows_does_not_matter(pima, public, rho_budget, name, delta
     assert found[0] == pytest.approx(found[1], abs=1e-6)
 
 
-def test_an_additive_model_takes_columns_of_any_kind(rho_budget):
+def test_bc105_an_additive_model_takes_columns_of_any_kind(rho_budget):
     """BC105: missing, constant, text, and at predict a key never seen; charged once."""
     frame = pd.DataFrame(
         {

@@ -76,7 +76,7 @@ def test_a_budget_in_memory_is_not_sent_to_a_process():
         pickle.dumps(ModelBudget("1", dataset="demo"))
 
 
-def test_search_is_not_free(small):
+def test_bc097_search_is_not_free(small):
     """BC097: 5 folds at 0.5, and a grid of 3 x 5 + 1 fits, are refused at budget 1."""
     for attempt in (
         lambda m: cross_val_score(m, *small, cv=5, error_score="raise"),

@@ -104,7 +104,7 @@ def test_public_prior_weights_remain_where_noise_drowns_the_rows(pima, public, b
     assert min(scores) > 0.7  # without a prior it is a coin
 
 
-def test_labels_are_declared(budget):
+def test_bc101_labels_are_declared(budget):
     """BC101: neighbours with and without the only 1 both fit, with the same classes."""
     x = np.zeros((200, 1))
     one = np.zeros(200, int)
@@ -170,7 +170,7 @@ def test_odd_cells_are_missing(budget):
         model.fit(x, y)
 
 
-def test_scale_does_not_matter_where_bounds_travel(pima, public, budget):
+def test_bc099_scale_does_not_matter_where_bounds_travel(pima, public, budget):
     """BC099: X and 1000·X with bounds a thousand times larger give one model."""
     from sfumato.testing import seeded
 
@@ -191,7 +191,7 @@ def test_scale_does_not_matter_where_bounds_travel(pima, public, budget):
     assert scores[0] == pytest.approx(scores[1])
 
 
-def test_columns_are_known_by_name(budget):
+def test_bc109_columns_are_known_by_name(budget):
     """BC109: bounds by name; another order at predict is refused, y counts by position."""
     frame = pd.DataFrame({"a": [0.0, 1.0] * 50, "b": [10.0, 20.0] * 50})
     y = pd.Series([0, 1] * 50, index=range(99, -1, -1))

@@ -128,7 +128,7 @@ def test_plans_are_values(query):
     assert one.digest != make_plan(query, SCHEMA, 2).digest
 
 
-def test_copies_of_a_statistic_are_one_draw():
+def test_bc053_copies_of_a_statistic_are_one_draw():
     """BC053: twenty sums in one request are one measurement at the whole cost."""
     plan = make_plan(Query().select(*[total("age")] * 20), SCHEMA, "1")
 
@@ -187,7 +187,7 @@ def test_a_huge_epsilon_draws_apart():
     assert all(isinstance(s.mechanism, Geometric) for s in plan.steps)
 
 
-def test_a_public_size_is_free_and_a_mean_of_it_is_not():
+def test_bc061_a_public_size_is_free_and_a_mean_of_it_is_not():
     """BC061: under replace-one the count costs nothing and the mean costs all."""
     free = make_plan(Query().select(count()), FIXED, 1)
     paid = make_plan(Query().select(count(), mean("age")), FIXED, 1)

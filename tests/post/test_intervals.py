@@ -88,7 +88,7 @@ def test_intervals_of_ratios_cover_what_they_say(schema, epsilon):
     assert (found >= low).all() and (found <= high).all()
 
 
-def test_means_stay_within_their_bounds_whatever_the_noise():
+def test_bc075_means_stay_within_their_bounds_whatever_the_noise():
     """BC059, BC075: even without rows the mean and its interval lie in the bounds."""
     plan = make_plan(Query().select(mean("age")).group_by("outcome"), ADD, "0.01")
     for _ in range(300):

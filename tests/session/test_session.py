@@ -295,7 +295,7 @@ def test_releases_of_one_plan_keep_one_order():
     assert len(shapes) == 1
 
 
-def test_a_seed_replays_and_is_marked():
+def test_bc093_a_seed_replays_and_is_marked():
     """BC093: equal bytes for equal seeds, and the claim says NOT PRIVATE."""
     texts = []
     for _ in range(2):
