@@ -91,10 +91,10 @@ class Finder(ast.NodeVisitor):
         fields = {name: getattr(node, name) for name in node._fields} | changed
         self.add(node, f"({ast.unparse(type(node)(**fields))})")
 
-    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:  # noqa: N802
+    def visit_JoinedStr(self, node: ast.JoinedStr) -> None:
         """Leave texts alone."""
 
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:  # noqa: N802
+    def visit_FunctionDef(self, node: ast.FunctionDef) -> None:
         if any(ast.unparse(d).endswith("overload") for d in node.decorator_list):
             return
         for default in [*node.args.defaults, *filter(None, node.args.kw_defaults)]:
@@ -102,49 +102,51 @@ class Finder(ast.NodeVisitor):
         for one in node.body:
             self.visit(one)
 
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:  # noqa: N802
+    def visit_AnnAssign(self, node: ast.AnnAssign) -> None:
         if node.value is not None and "TypeAlias" not in ast.unparse(node.annotation):
             self.visit(node.value)
 
-    def visit_Assign(self, node: ast.Assign) -> None:  # noqa: N802
+    def visit_Assign(self, node: ast.Assign) -> None:
         if not ast.unparse(node.targets[0]).startswith("__"):
             self.visit(node.value)
 
-    def visit_Raise(self, node: ast.Raise) -> None:  # noqa: N802
+    def visit_Raise(self, node: ast.Raise) -> None:
         self.add(node, "pass")
 
-    def visit_Expr(self, node: ast.Expr) -> None:  # noqa: N802
+    def visit_Expr(self, node: ast.Expr) -> None:
         if isinstance(node.value, ast.Call):
             self.add(node, "pass")
             self.visit(node.value)
 
-    def visit_If(self, node: ast.If) -> None:  # noqa: N802
+    def visit_If(self, node: ast.If) -> None:
         if "TYPE_CHECKING" in ast.unparse(node.test):
             return
         self.add(node.test, f"(not ({ast.unparse(node.test)}))")
         self.generic_visit(node)
 
-    def visit_IfExp(self, node: ast.IfExp) -> None:  # noqa: N802
+    def visit_IfExp(self, node: ast.IfExp) -> None:
         self.add(node.test, f"(not ({ast.unparse(node.test)}))")
         self.generic_visit(node)
 
-    def visit_Compare(self, node: ast.Compare) -> None:  # noqa: N802
+    def visit_Compare(self, node: ast.Compare) -> None:
         for i, op in enumerate(node.ops):
             ops = [*node.ops[:i], FLIP[type(op)](), *node.ops[i + 1 :]]
             self.remade(node, ops=ops)
         self.generic_visit(node)
 
-    def visit_BinOp(self, node: ast.BinOp) -> None:  # noqa: N802
+    def visit_BinOp(self, node: ast.BinOp) -> None:
         texts = (node.left, node.right)
-        if type(node.op) in FLIP and not any(isinstance(t, ast.JoinedStr) for t in texts):
+        if type(node.op) in FLIP and not any(
+            isinstance(t, ast.JoinedStr) for t in texts
+        ):
             self.remade(node, op=FLIP[type(node.op)]())
         self.generic_visit(node)
 
-    def visit_BoolOp(self, node: ast.BoolOp) -> None:  # noqa: N802
+    def visit_BoolOp(self, node: ast.BoolOp) -> None:
         self.remade(node, op=FLIP[type(node.op)]())
         self.generic_visit(node)
 
-    def visit_AugAssign(self, node: ast.AugAssign) -> None:  # noqa: N802
+    def visit_AugAssign(self, node: ast.AugAssign) -> None:
         if type(node.op) in FLIP:
             sign = {ast.Add: "+", ast.Sub: "-", ast.Mult: "*", ast.RShift: ">>",
                     ast.LShift: "<<", ast.BitOr: "|", ast.BitAnd: "&"}  # fmt: skip
@@ -154,13 +156,13 @@ class Finder(ast.NodeVisitor):
                 self.add(node, f"{target} {new}= {value}")
         self.visit(node.value)
 
-    def visit_UnaryOp(self, node: ast.UnaryOp) -> None:  # noqa: N802
+    def visit_UnaryOp(self, node: ast.UnaryOp) -> None:
         if isinstance(node.op, ast.Not | ast.USub | ast.Invert):
             self.add(node, f"({ast.unparse(node.operand)})")
         if not isinstance(node.operand, ast.Constant):
             self.visit(node.operand)
 
-    def visit_Constant(self, node: ast.Constant) -> None:  # noqa: N802
+    def visit_Constant(self, node: ast.Constant) -> None:
         if isinstance(node.value, bool):
             self.add(node, str(not node.value))
         elif isinstance(node.value, int):
@@ -168,7 +170,7 @@ class Finder(ast.NodeVisitor):
             if node.value > 0:
                 self.add(node, str(node.value - 1))
 
-    def visit_Call(self, node: ast.Call) -> None:  # noqa: N802
+    def visit_Call(self, node: ast.Call) -> None:
         name = ast.unparse(node.func)
         if name == "N_" or name.endswith("Error"):
             return
@@ -186,7 +188,7 @@ def mutants(root: Path) -> list[Mutant]:
         for path in sorted((root / "src" / "sfumato" / room).rglob("*.py")):
             name = path.relative_to(root).as_posix()
             found += Finder(name, path.read_text(encoding="utf-8")).found
-    random.Random(SEED).shuffle(found)  # noqa: S311  a sample, no noise
+    random.Random(SEED).shuffle(found)
     return found
 
 

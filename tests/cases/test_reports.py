@@ -31,7 +31,9 @@ def test_bc011_wide_bounds_variance(low, high, step):
     rows = [{"income": bottom + width * i / 999} for i in range(1000)]
 
     found, most = [], (width / 2) ** 2 * (1 + 1e-12)
-    for plan, seen in noisy_runs(rows, schema, Query().select(variance("income")), 1, 200):
+    for plan, seen in noisy_runs(
+        rows, schema, Query().select(variance("income")), 1, 200
+    ):
         found.extend(points(plan, plan.recipes[0], seen))
 
     assert len(found) == 200
@@ -55,7 +57,9 @@ def test_bc083_having_order_limit():
         desk.sql("SELECT g, COUNT(*) FROM t GROUP BY g HAVING COUNT(*) > 100")
 
     ratio = math.exp(-0.1)
-    for seen, chance in zip(passed, (ratio**2 / (1 + ratio), 1 / (1 + ratio)), strict=True):
+    for seen, chance in zip(
+        passed, (ratio**2 / (1 + ratio), 1 / (1 + ratio)), strict=True
+    ):
         assert binom.cdf(seen, runs, chance) > 1e-10
         assert binom.sf(seen - 1, runs, chance) > 1e-10
     assert len(top) <= 1 and len(frame) == 2
@@ -97,7 +101,9 @@ JOINS = [
 def refused(texts):
     """Every text is refused by the name of what it asks for, and nothing is spent."""
     schema = sf.Schema({"sex": sf.Category(["F", "M"])})
-    desk = sf.Session(sf.Dataset([{"sex": "F"}], schema=schema, name="roles"), budget="1")
+    desk = sf.Session(
+        sf.Dataset([{"sex": "F"}], schema=schema, name="roles"), budget="1"
+    )
 
     for text in texts:
         with pytest.raises(DeclarationError, match="JOIN"):
@@ -138,9 +144,10 @@ def test_bc127_html_injection(tmp_path):
 
     release.save(tmp_path / "page.html")
 
-    assert not {"script", "img", "iframe", "object"} & Tags(
-        (tmp_path / "page.html").read_text(encoding="utf-8")
-    ).found
+    assert (
+        not {"script", "img", "iframe", "object"}
+        & Tags((tmp_path / "page.html").read_text(encoding="utf-8")).found
+    )
     head, *cells = csv.reader(io.StringIO(release.to_csv(), newline=""))
     assert not [c for row in [head, *cells] for c in row if c and c[0] in "=@+\t"]
     seen = {c.removeprefix("'") for row in cells for c in row}

@@ -4,7 +4,8 @@ A cell that starts with a quote ends at the next quote that is not doubled, if t
 separator or the end of the line follows it; line breaks inside belong to the cell.
 Where that does not hold, the quote is an ordinary character, so that a stray one
 changes cells of its own line only. Empty lines are skipped; cells that a line lacks are
-missing; cells beyond the header are ignored; undecodable bytes become U+FFFD.
+missing; cells beyond the header are ignored; undecodable bytes become U+FFFD. What lies
+beyond a million characters of a line is ignored (`sfumato.engine.lines`).
 """
 
 from __future__ import annotations
@@ -12,9 +13,9 @@ from __future__ import annotations
 import codecs
 import re
 from collections import deque
-from collections.abc import Callable, Iterable, Iterator
-from functools import lru_cache
-from itertools import chain, islice, product
+from collections.abc import Iterable, Iterator
+from functools import _lru_cache_wrapper, lru_cache
+from itertools import chain, product
 from pathlib import Path
 from typing import Any, final
 
@@ -23,7 +24,10 @@ import numpy as np
 from sfumato.declare.calendar import Date
 from sfumato.declare.dataset import CSV
 from sfumato.declare.schema import Integer, Real, Schema, Stored
+from sfumato.declare.unit import Identifier
 from sfumato.engine.columns import Array, cell_reader, of_arrays, pack
+from sfumato.engine.lines import LONGEST, Lines
+from sfumato.engine.room import Room
 from sfumato.engine.table import Table, declared_positions
 from sfumato.errors import SourceError
 from sfumato.words import N_
@@ -31,31 +35,42 @@ from sfumato.words import N_
 __all__ = ["load_csv", "split_lines"]
 
 _REMEMBERED = 1 << 16  # distinct texts per column whose reading is kept
-_BATCH = 20_000  # lines held as text at one time
 _MOST_LINES = 1_000  # of one quoted cell
 _ENCODINGS = ("utf-8", "gb18030", "utf-16", "big5", "shift_jis", "euc_kr", "cp1252")
 _SEPARATORS = (",", ";", "\t", "|")
 _BINARY = (b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"\x1f\x8b", b"SQLite", b"%PDF")
 
 
-def load_csv(source: CSV, schema: Schema) -> Table:
+def load_csv(source: CSV, schema: Schema, *, memory: str | None = None) -> Table:
     """Read the declared columns into memory: numbers as doubles, keys as places.
 
+    Args:
+        source: The file and how it is written.
+        schema: The declarations.
+        memory: The most that the columns may take; default: what the engine may use.
+
     Raises:
-        SourceError: The file cannot be read, has no header, or lacks a column; then the
-            hint names the encodings or separators under which the header has it.
+        SourceError: The file cannot be read, has no header, or lacks a column (then the
+            hint names the encodings or separators under which the header has it), or
+            its columns need more memory.
     """
     _check_format(source)
     _check_file(source)
     try:
         with Path(source.path).open(
             encoding=source.encoding, errors="replace", newline=""
-        ) as lines:
-            first = next(lines, "").removeprefix("\ufeff")
-            rows = split_lines(chain([first], lines), source.separator)
+        ) as file:
+            lines = Lines(file)
+            each = iter(lines)
+            first = next(each, "").removeprefix("\ufeff")
+            _check_length(source, first)
+            rows = split_lines(chain([first], each), source.separator)
             header = next(rows) if first.strip("\r\n") else []
             positions = _positions(source, schema, header)
-            arrays = _read(rows, positions, source, schema)
+            room = Room(memory, str(source.path))
+            arrays = _read(
+                lines.batches(rows), positions, source, schema, (lines, room)
+            )
     except (OSError, UnicodeError):
         pass
     else:
@@ -123,12 +138,16 @@ class _Quoted:
 
     def _rest(self, source: Iterator[str]) -> str:
         """Return the lines that end an open cell properly, or nothing."""
+        length = 0
         for i in range(_MOST_LINES):
             if i == len(self.ahead):
                 line = next(source, None)
                 if line is None:
                     return ""
                 self.ahead.append(line)
+            length += len(self.ahead[i])
+            if length > LONGEST:
+                return ""
             if self._closing.match(self.ahead[i]):
                 return "".join(self.ahead.popleft() for _ in range(i + 1))
             if self._junk.match(self.ahead[i]):
@@ -137,21 +156,34 @@ class _Quoted:
 
 
 def _read(
-    rows: Iterator[list[str]], positions: tuple[int, ...], source: CSV, schema: Schema
+    batches: Iterator[list[list[str]]],
+    positions: tuple[int, ...],
+    source: CSV,
+    schema: Schema,
+    watched: tuple[Lines, Room],
 ) -> list[Array]:
+    lines, room = watched
     columns = [column for _, column in schema.stored]
     readers = [_reader(source, column) for column in columns]
     parts: list[list[Array]] = [[pack((), column)] for column in columns]
-    while batch := list(islice(rows, _BATCH)):
+    heavy = 0
+    for batch in batches:
+        has_long = lines.heavy > heavy
+        if has_long and any(isinstance(c, Identifier) for c in columns):
+            room.hold(lines.heavy - heavy)  # each identifier is kept to the end
+        heavy = lines.heavy
         for part, place, read, column in zip(
             parts, positions, readers, columns, strict=True
         ):
             cells = (row[place] if place < len(row) else "" for row in batch)
-            part.append(pack(map(read, cells), column))
-    return [np.concatenate(part) for part in parts]
+            # Long texts are read, not remembered: there is room for short ones only.
+            one = pack(map(read.__wrapped__ if has_long else read, cells), column)
+            part.append(one)
+            room.take(one)
+    return [np.concatenate(parts.pop(0)) for _ in columns]
 
 
-def _reader(source: CSV, column: Stored) -> Callable[[str], Any]:
+def _reader(source: CSV, column: Stored) -> _lru_cache_wrapper[Any]:
     """Return the cell reader for text as this file writes it; empty text is missing."""
     read = cell_reader(column)
     plain = source.decimal == "." and source.thousands is None
@@ -204,6 +236,16 @@ def _positions(source: CSV, schema: Schema, header: list[str]) -> tuple[int, ...
                 schema, header, hint=hint, encoding=repr(encoding), separator=repr(separator)
             )  # fmt: skip
     return declared_positions(schema, header)
+
+
+def _check_length(source: CSV, first: str) -> None:
+    """Refuse a header that was not read to its end."""
+    if len(first) >= LONGEST - 1:
+        raise SourceError(
+            N_("the first line of {path} is longer than a million characters"),
+            hint=N_("the first line must name the columns; is it a text table?"),
+            path=repr(str(source.path)),
+        )
 
 
 def _check_format(source: CSV) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 from sfumato.declare.dataset import CSV
 from sfumato.declare.schema import Schema
 from sfumato.engine.delimited import load_csv
+from sfumato.engine.room import most_bytes, too_large
 from sfumato.engine.table import Table, declared_positions
 from sfumato.errors import SourceError
 from sfumato.words import N_
@@ -20,21 +21,31 @@ if TYPE_CHECKING:
 __all__ = ["load_path"]
 
 _PARQUET = (".parquet", ".pq")
+_MOST_ROWS = 1 << 20  # per byte: pages of equal values have far fewer
 _TEXT = (".csv", ".tsv", ".tab", ".txt")
 _TABBED = (".tsv", ".tab")
 
 
-def load_path(path: Path, schema: Schema) -> Table:
+def load_path(path: Path, schema: Schema, *, memory: str | None = None) -> Table:
     """Open a CSV file, a Parquet file, or all Parquet files of a folder or pattern.
 
+    Args:
+        path: A file, a folder or a pattern.
+        schema: The declarations.
+        memory: How much the engine may use; default: most of this machine's.
+
     Raises:
-        SourceError: There is no such file, or it is of another kind.
+        SourceError: There is no such file, it is of another kind, or it needs more
+            memory, by what it declares of itself.
     """
     suffix = path.suffix.lower()
     if path.is_dir():
-        return _load_parquet(sorted(map(str, path.glob("*.parquet"))), path, schema)
+        return _load_parquet(
+            sorted(map(str, path.glob("*.parquet"))), path, schema, memory
+        )
     if not path.exists() and any(mark in str(path) for mark in "*?["):
-        return _load_parquet(sorted(glob(str(path))), path, schema)  # noqa: PTH207  the user's own pattern
+        found = sorted(glob(str(path)))  # noqa: PTH207  the user's own pattern
+        return _load_parquet(found, path, schema, memory)
     if not path.exists():
         raise SourceError(
             N_("there is no file {path}"),
@@ -43,9 +54,10 @@ def load_path(path: Path, schema: Schema) -> Table:
             folder=repr(str(Path.cwd())),
         )
     if suffix in _PARQUET:
-        return _load_parquet([str(path)], path, schema)
+        return _load_parquet([str(path)], path, schema, memory)
     if suffix in _TEXT:
-        return load_csv(CSV(path, separator="\t" if suffix in _TABBED else ","), schema)
+        written = CSV(path, separator="\t" if suffix in _TABBED else ",")
+        return load_csv(written, schema, memory=memory)
     raise SourceError(
         N_("{path} is neither CSV nor Parquet by its name"),
         hint=N_('save it as .csv or .parquet; for delimited text write CSV("{name}")'),
@@ -54,7 +66,9 @@ def load_path(path: Path, schema: Schema) -> Table:
     )
 
 
-def _load_parquet(files: list[str], path: Path, schema: Schema) -> Table:
+def _load_parquet(
+    files: list[str], path: Path, schema: Schema, memory: str | None
+) -> Table:
     if not files:
         raise SourceError(
             N_("there are no Parquet files in {path}"),
@@ -69,7 +83,8 @@ def _load_parquet(files: list[str], path: Path, schema: Schema) -> Table:
         )
     files = [str(Path(name).resolve()) for name in files]
     heads = _heads(files)
-    if heads is None:
+    claims = _claims(files) if heads is not None else None
+    if heads is None or claims is None:
         raise SourceError(
             N_("{path} is not readable Parquet"),
             hint=N_("it is damaged, encrypted, or of another kind; write it again"),
@@ -81,6 +96,8 @@ def _load_parquet(files: list[str], path: Path, schema: Schema) -> Table:
             hint=N_("names, order and types must agree; open one kind at a time"),
             path=repr(str(path)),
         )
+    if claims > most_bytes(memory):
+        raise too_large(str(path))
     names = [name for name, _ in heads[0]]
     chosen = declared_positions(schema, names)
     renamed = ", ".join(f"p{place} AS c{i}" for i, place in enumerate(chosen))
@@ -107,6 +124,28 @@ def _heads(files: list[str]) -> list[list[tuple[str, str]]] | None:
             return [list(_head(connection, name)) for name in files]
         except duckdb.Error:
             return None
+
+
+def _claims(files: list[str]) -> int | None:
+    """Return the largest column chunk, in bytes, by what files declare of themselves.
+
+    None where one declares more rows than its bytes can hold: an engine would count
+    them one by one.
+    """
+    import duckdb
+
+    with duckdb.connect(":memory:") as connection:
+        try:
+            found = connection.execute(
+                "SELECT coalesce(max(total_uncompressed_size), 0), coalesce(bool_and("
+                "least(num_values, row_group_num_rows) >= 0 AND greatest(num_values, "
+                "row_group_num_rows) <= total_compressed_size * $most), TRUE) "
+                "FROM parquet_metadata($files)",
+                {"files": files, "most": _MOST_ROWS},
+            ).fetchone()
+        except duckdb.Error:
+            return None
+    return int(found[0]) if found is not None and found[1] else None
 
 
 def _head(

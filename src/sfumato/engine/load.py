@@ -54,11 +54,11 @@ def _load(dataset: Dataset) -> Table:
     if isinstance(source, CSV):
         from sfumato.engine.delimited import load_csv
 
-        return load_csv(source, schema)
+        return load_csv(source, schema, memory=dataset.memory)
     if isinstance(source, str | os.PathLike):
         from sfumato.engine.files import load_path
 
-        return load_path(Path(source), schema)
+        return load_path(Path(source), schema, memory=dataset.memory)
     if _is(source, "pandas", "DataFrame"):
         from sfumato.engine.frames import load_pandas
 

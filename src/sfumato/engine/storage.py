@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import partial
+from itertools import chain
 from typing import TYPE_CHECKING, final
 
 import numpy as np
@@ -28,6 +30,7 @@ from sfumato.engine.physical import (
     Truth,
     Whole,
 )
+from sfumato.engine.room import bytes_of, too_large
 from sfumato.engine.table import Table, has_keys, log, refuse_floats, unreadable
 from sfumato.errors import SourceError
 from sfumato.words import N_
@@ -49,6 +52,8 @@ _DIRECT: dict[str, Physical] = {
     '"NULL"': Nothing(),
 }
 _SMALL = 1 << 22  # cells that a file is read once for, instead of at each question
+_CELLS = 1 << 11  # read as Python's at one time
+_LITTLE = 1 << 29  # bytes that a copy may take
 _EXACT_DIGITS = 15  # below 2^53: any database divides two exact doubles, rounding once
 
 
@@ -82,6 +87,7 @@ def settle(
     """
     import duckdb
 
+    needs_more = False
     try:
         table.attach(connection)
         types = [
@@ -97,24 +103,54 @@ def settle(
         if unread:
             _read(connection, schema, unread, types)
         else:
-            kind = "TABLE" if is_copied else "VIEW"
             outputs = ", ".join(_as_days(i, t) for i, t in enumerate(types))
-            view = f"CREATE TEMP {kind} data AS SELECT {outputs} FROM source"  # noqa: S608  our words
-            connection.execute(view)
+            is_copied = is_copied and _copy(connection, outputs)
+            if not is_copied:
+                view = f"CREATE TEMP VIEW data AS SELECT {outputs} FROM source"  # noqa: S608  our words
+                connection.execute(view)
         settled = tuple(
             p or _after_reading(column)
             for p, (_, column) in zip(layout, schema.stored, strict=True)
         )
         rows = _touch(connection, len(settled))
         return Settled(settled, rows, () if is_copied else table.files)
+    except duckdb.OutOfMemoryException:
+        log.debug("the table needs too much memory", exc_info=True)
+        needs_more = True
     except duckdb.Error:
         log.debug("the table could not be attached", exc_info=True)
+    if needs_more:
+        raise too_large(table.files[0] if table.files else "the table")
     raise SourceError(  # without a context: the driver's words may quote a cell
         N_(
             "the table cannot be read: it is damaged, or holds text that is not Unicode"
         ),
         hint=N_("write it again with the program it came from, as CSV or Parquet"),
     )
+
+
+def _copy(connection: duckdb.DuckDBPyConnection, outputs: str) -> bool:
+    """Copy the columns of a file into memory; false where they are larger than little.
+
+    Few cells can be long: equal texts take little of a file, and each its room here.
+    """
+    import duckdb
+
+    limit, spill = (
+        connection.execute(f"SELECT current_setting('{name}')").fetchall()[0][0]
+        for name in ("memory_limit", "temp_directory")
+    )
+    if bytes_of(limit) > _LITTLE:
+        connection.execute(f"SET memory_limit = '{_LITTLE}B'")
+    connection.execute("SET temp_directory = ''")
+    try:
+        connection.execute(f"CREATE TEMP TABLE data AS SELECT {outputs} FROM source")  # noqa: S608  our words
+    except duckdb.OutOfMemoryException:
+        return False
+    finally:
+        connection.execute(f"SET memory_limit = '{limit}'")
+        connection.execute("SET temp_directory = $folder", {"folder": spill})
+    return True
 
 
 def _stored(
@@ -171,7 +207,8 @@ def _read(
             f"CREATE TEMP TABLE d{i} AS SELECT c{i} AS cell, "  # noqa: S608
             f"row_number() OVER () - 1 AS place FROM (SELECT DISTINCT c{i} FROM source)"
         )
-        cells = connection.execute(f"SELECT cell FROM d{i} ORDER BY place").fetchall()  # noqa: S608
+        found = connection.execute(f"SELECT cell FROM d{i} ORDER BY place")  # noqa: S608
+        cells = chain.from_iterable(iter(partial(found.fetchmany, _CELLS), []))
         values = pack(map(cell_reader(column), (c for (c,) in cells)), column)
         if values.dtype.names:  # days or places: a field each
             values = values.view(values.dtype[0])

@@ -1,0 +1,67 @@
+"""Lines of a text file within a stated length, however the file was made.
+
+A line is read up to `LONGEST` characters; what follows, up to its end, is ignored. So a
+file of one endless line needs no more memory than one of many, and a long line changes
+its own row only.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import partial
+from typing import Protocol, final
+
+__all__ = ["LONGEST", "Lines"]
+
+LONGEST = 1 << 20  # characters of a line, and of a quoted cell over several
+_USUAL = 1 << 10  # characters of a line that are not counted as heavy
+_MOST_LINES = 20_000  # held as text at one time
+_MOST_HEAVY = 1 << 24  # characters of heavy lines held at one time
+
+
+class _Reader(Protocol):
+    def readline(self, size: int, /) -> str: ...
+
+
+@final
+class Lines:
+    r"""The lines of an open text file, each with its end, none above `LONGEST`.
+
+    Attributes:
+        heavy: Characters read so far in lines above a thousand.
+
+    Examples:
+        >>> import io
+        >>> long = Lines(io.StringIO("a" * (LONGEST + 5) + "\nb\n", newline=""))
+        >>> [len(line) for line in long], long.heavy
+        ([1048576, 2], 1048576)
+    """
+
+    __slots__ = ("_file", "heavy")
+
+    def __init__(self, file: _Reader) -> None:
+        """Read nothing yet."""
+        self._file = file
+        self.heavy = 0
+
+    def __iter__(self) -> Iterator[str]:
+        """Yield each line, or what is kept of it."""
+        pieces = iter(partial(self._file.readline, LONGEST), "")
+        for line in pieces:
+            if len(line) > _USUAL:
+                self.heavy += len(line)
+            yield line
+            if len(line) == LONGEST and line[-1] not in "\r\n":
+                next((rest for rest in pieces if rest[-1] in "\r\n"), None)
+
+    def batches(self, rows: Iterator[list[str]]) -> Iterator[list[list[str]]]:
+        """Yield rows made of these lines, as many at a time as little memory holds."""
+        batch: list[list[str]] = []
+        start = self.heavy
+        for row in rows:
+            batch.append(row)
+            if len(batch) == _MOST_LINES or self.heavy - start > _MOST_HEAVY:
+                yield batch
+                batch, start = [], self.heavy
+        if batch:
+            yield batch
