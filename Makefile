@@ -21,10 +21,11 @@ test-slow: $(READY)  ## the long statistical runs
 benchmarks: $(READY)  ## ratios against peers, in an environment of their own
 	$(PYTHON) benchmarks/run_all.py
 
-supply: $(READY)  ## the lock is fresh and has hashes, the wheel has the same bytes twice, an SBOM
+supply: $(READY)  ## the lock is fresh and has hashes, the wheel has the same bytes twice, an SBOM, advisories
 	$(BIN)/uv lock --check
 	$(BIN)/python -m pytest -q -m "slow or not slow" tests/test_supply.py
 	$(BIN)/uv export --quiet --frozen --all-extras --format cyclonedx1.5 --output-file sbom.cdx.json
+	$(BIN)/python tests/advisories.py $(if $(OSV),--osv $(OSV)) || test $$? = 3  # 3: none to compare with
 
 $(READY): pyproject.toml
 	$(PYTHON) -c 'import sys; sys.exit("sfumato needs Python 3.11 or newer") if sys.version_info < (3, 11) else None'

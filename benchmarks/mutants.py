@@ -362,7 +362,9 @@ def run(work: Path, count: int, seconds: float) -> None:
         if mutant.key in known:
             continue
         tests, usual = lines.tests(mutant, seconds)
-        if tests and not known:  # an unchanged program must survive, or nothing is proved
+        if (
+            tests and not known
+        ):  # an unchanged program must survive, or nothing is proved
             same = Mutant(mutant.file, mutant.line, 0, 0, "", "")
             assert try_one(lines.tree, same, tests, 60 + 10 * usual) == "survived"
         known[mutant.key] = {}
