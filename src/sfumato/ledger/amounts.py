@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Any, Protocol, TypeVar
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from sfumato.errors import DeclarationError, LedgerError
 from sfumato.words import N_
@@ -31,8 +30,7 @@ class Loss(Protocol):
 L = TypeVar("L", bound=Loss)
 
 
-@dataclass(frozen=True, slots=True)
-class Amounts:
+class Amounts(NamedTuple):
     """A loss as stored.
 
     Attributes:
@@ -75,7 +73,8 @@ def read_cost(loss: Loss) -> Amounts:
     """
     measure = getattr(loss, "measure", "epsilon")
     units, delta = loss.units, getattr(loss, "delta_units", 0)
-    whole = _is_whole(units) and _is_whole(delta)
+    plain = type(units) is int and type(delta) is int
+    whole = plain or (_is_whole(units) and _is_whole(delta))
     if not whole or units < 0 or delta < 0 or measure not in _WORDS:
         raise LedgerError(
             N_("{cost} is not a loss that a ledger can record"),
@@ -86,9 +85,7 @@ def read_cost(loss: Loss) -> Amounts:
 
 
 def _is_whole(number: object) -> bool:
-    return type(number) is int or (
-        isinstance(number, int) and not isinstance(number, bool)
-    )
+    return isinstance(number, int) and not isinstance(number, bool)
 
 
 def read_cap(loss: Loss) -> Amounts:

@@ -30,7 +30,7 @@ from sfumato.ledger.chain import canonical
 from sfumato.ledger.turns import turn
 from sfumato.words import N_
 
-__all__ = ["Anchor", "Mark", "State"]
+__all__ = ["Anchor", "Mark", "State", "line_of"]
 
 State: TypeAlias = tuple[str, str, str, str, str, int, int, int, int, int, int]
 """A budget: dataset, kind, name, label, measure, cap, delta_cap, spent, delta_spent,
@@ -48,14 +48,14 @@ class Mark(NamedTuple):
         head: Its hash.
         debits: Number of debits.
         states: The budgets that changed since the mark before.
-        text: All this as canonical JSON, where a mark is only to be written.
+        line: All this as `line_of` makes it, where a mark is only to be written.
     """
 
     place: int
     head: str
     debits: int
     states: tuple[State, ...] = ()
-    text: str = ""
+    line: bytes = b""
 
 
 class Anchor:
@@ -193,9 +193,7 @@ class Anchor:
     def append(self, mark: Mark, identity: str) -> None:
         """Add a mark. Called after the commit that it remembers."""
         file = self.open() if self._file is None else self._file
-        text = mark.text or canonical(list(mark[:4]))
-        # A line break first: it ends a line that a power cut may have torn.
-        line = f"\n{text} {_check(text, identity)}".encode()
+        line = mark.line or line_of(canonical(list(mark[:4])), identity)
         if os.write(file, line) != len(line):
             raise OSError(28, "short write")
         self._own = line  # it stands at the end, unless others were there before
@@ -253,11 +251,12 @@ class Anchor:
         return self._file
 
 
-def _pread(file: int, size: int, at: int) -> bytes:
-    if hasattr(os, "pread"):
-        return os.pread(file, size, at)
+def _seek_and_read(file: int, size: int, at: int) -> bytes:
     os.lseek(file, at, os.SEEK_SET)
     return os.read(file, size)
+
+
+_pread = getattr(os, "pread", _seek_and_read)
 
 
 def sync_folder(folder: Path) -> None:
@@ -269,6 +268,14 @@ def sync_folder(folder: Path) -> None:
         os.fsync(file)
     finally:
         os.close(file)
+
+
+def line_of(text: str, identity: str) -> bytes:
+    """Return the line of a mark: canonical JSON and a checksum.
+
+    A line break comes first: it ends a line that a power cut may have torn.
+    """
+    return f"\n{text} {_check(text, identity)}".encode()
 
 
 def _check(text: str, identity: str) -> str:

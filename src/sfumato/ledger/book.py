@@ -9,7 +9,6 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import partial
 from typing import Generic, Literal, NoReturn, TypeVar, final, overload
 
 from sfumato.errors import LedgerError
@@ -234,20 +233,20 @@ class Ledger(Generic[L]):
             request_key,
             check_descriptor(descriptor) if descriptor else "",
         )
-        return self._writer.submit(order, partial(self._paid, order))
+        return self._writer.submit(order, self._paid)
 
     def _paid(self, order: Order, done: Paid | Stored) -> Receipt | Answered:
         if isinstance(done, Stored):
             return Answered(self._receipt(done.entry), done.content)
         return Receipt(
-            dataset=self.dataset,
-            sequence=done.sequence,
-            cost=self._text_of(order.cost),
-            spent=str(loss_of(self.cap, done.spent, done.delta_spent)),
-            cap=self._cap,
-            plan=order.plan,
-            time=done.time,
-            head=done.head,
+            self.dataset,
+            done.sequence,
+            self._text_of(order.cost),
+            str(loss_of(self.cap, done.spent, done.delta_spent)),
+            self._cap,
+            order.plan,
+            done.time,
+            done.head,
         )
 
     def answer(self, receipt: Receipt, content: bytes) -> None:

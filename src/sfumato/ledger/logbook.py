@@ -74,9 +74,7 @@ class Logbook:
         """
         self._log.open(self._identity)
         try:
-            rest = batch
-            if not [ticket for ticket in batch if not ticket.quick]:
-                rest = self._add(batch)
+            rest = self._add(batch)
             if rest:
                 self._transact(rest)
         except BaseException as error:
@@ -141,9 +139,9 @@ class Logbook:
 
     def _add(self, batch: list[Ticket[Any]]) -> list[Ticket[Any]]:
         """Write what can plainly be accepted; return the requests from the first other."""
-        log, peek = self._log, self._store.peek
+        log, peek, file = self._log, self._store.peek, self._log.file
         made: list[bytes] = []
-        lock(log.file)
+        lock(file)
         try:
             running = self._current()
             if running.busy:
@@ -163,9 +161,9 @@ class Logbook:
                 log.write(data + running.end, at)
                 running.at = at + len(data)
         finally:
-            unlock(log.file)
+            unlock(file)
         if made:
-            self._make_durable(running, batch[: len(made)])
+            self._make_durable(running, file, batch[: len(made)])
         elif not room:
             self._transact([])
             return self._add(batch)
@@ -224,16 +222,19 @@ class Logbook:
         if self._anchor.highest:
             running.marked(self._anchor.highest.place)
 
-    def _make_durable(self, running: Running, batch: Sequence[Ticket[Any]]) -> None:
+    def _make_durable(
+        self, running: Running, file: int, batch: Sequence[Ticket[Any]]
+    ) -> None:
         """Return when the disk has every record up to now, and the anchor their mark."""
-        log = self._log
         if not running.company:
-            start(log.file, running.at)
-        mark = running.mark()  # and all that can be done while the disk works
+            start(file, running.at)
+        mark = running.mark(
+            self._identity
+        )  # and all that can be done while the disk works
         for ticket in batch:
             ticket.finish()
         try:
-            flush(log.file)
+            flush(file)
         except OSError:
             self._store.distrust()  # the kernel may have dropped unwritten pages
             raise

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
 from sfumato.ledger.amounts import Amounts
-from sfumato.ledger.anchor import Mark, State
+from sfumato.ledger.anchor import Mark, State, line_of
 from sfumato.ledger.balances import Balance, Balances, Key, replayed
 from sfumato.ledger.chain import Entry, Tail, canonical, digest
 from sfumato.ledger.log import FIRST, Log, Record
@@ -212,12 +212,13 @@ class Running:
             self._add(record, None)
             self.at = at
 
-    def mark(self) -> Mark:
-        """Return what the anchor must remember beyond what it knows, as its text."""
+    def mark(self, identity: str) -> Mark:
+        """Return what the anchor must remember beyond what it knows, as its line."""
         tail, by_id = self.tail, self._by_id
         states = ",".join([by_id[i].text() for i in sorted(self._unmarked)])
         text = f'[{tail.place},"{tail.head}",{tail.debits},[{states}]]'
-        return Mark(tail.place, tail.head, tail.debits, text=text)
+        line = line_of(text, identity)
+        return Mark(tail.place, tail.head, tail.debits, line=line)
 
     def marked(self, place: int) -> None:
         """Note how far the anchor knows."""

@@ -36,31 +36,26 @@ class Job(Protocol[T_co]):
 class Ticket(Generic[T]):
     """A request in the queue and, later, its outcome."""
 
-    __slots__ = ("_asleep", "_error", "_finish", "_job", "_quickly", "_value", "done",
-                 "leads", "quick")  # fmt: skip
+    _value: Any = None
+    _error: BaseException | None = None
+    _asleep: threading.Lock | None = None
+    done = leads = False
 
     def __init__(
-        self,
-        job: Job[Any],
-        finish: Callable[[Any], T] | None = None,
+        self, job: Job[Any], finish: Callable[[Any, Any], T] | None = None
     ) -> None:
         """Bind the job.
 
         Args:
             job: What is done in a transaction, or by its `quick` on the running ledger.
-            finish: Makes the outcome of what the job returns; it writes nothing.
+            finish: Makes the outcome of the job and what it returns; it writes nothing.
         """
         self._job, self._finish = job, finish
-        self._quickly = getattr(job, "quick", None)
-        self.quick = self._quickly is not None  # it may need no transaction
-        self._value: Any = None
-        self._error: BaseException | None = None
-        self._asleep: threading.Lock | None = None
-        self.done = self.leads = False
 
     def hurry(self, running: Running, peek: Peek) -> bytes | None:
         """Do the job on the running ledger; none if it must go the thorough way."""
-        made = self._quickly(running, peek) if self._quickly else None
+        quick = getattr(self._job, "quick", None)
+        made = quick(running, peek) if quick else None
         if made is None:
             return None
         record: bytes
@@ -70,19 +65,22 @@ class Ticket(Generic[T]):
     def finish(self) -> None:
         """Make the outcome ready, which nobody gets before the disk has answered."""
         if self._finish:
-            self._value = self._finish(self._value)
+            try:
+                self._value = self._finish(self._job, self._value)
+            except Exception as error:  # noqa: BLE001  it concerns this ticket alone
+                self.fail(error)
 
     def attempt(self, transaction: Transaction) -> None:
         """Do the job; a refusal undoes this job alone."""
         transaction.save()
         try:
             self._value = self._job(transaction)
-            self.finish()
         except SfumatoError as error:
             transaction.undo()
             self.fail(error)
         else:
             transaction.keep()
+            self.finish()
 
     def fail(self, error: BaseException) -> None:
         """End with a refusal, or with the failure of the whole transaction."""

@@ -65,14 +65,16 @@ class Writer:
     def submit(self, job: Job[T]) -> T: ...
 
     @overload
-    def submit(self, job: Job[U], finish: Callable[[U], T]) -> T: ...
+    def submit(self, job: Job[U], finish: Callable[[Any, U], T]) -> T: ...
 
-    def submit(self, job: Job[Any], finish: Callable[[Any], Any] | None = None) -> Any:
+    def submit(
+        self, job: Job[Any], finish: Callable[[Any, Any], Any] | None = None
+    ) -> Any:
         """Do a job in a durable transaction, perhaps together with others' jobs.
 
         Args:
             job: What is done.
-            finish: Makes the outcome of what the job returns; it writes nothing.
+            finish: Makes the outcome of the job and what it returns; it writes nothing.
 
         Raises:
             LedgerError: The ledger cannot be used. Nothing was spent, except where the
