@@ -90,10 +90,47 @@ def test_it_writes_a_model_and_a_card_for_its_price(clinic, run):
         "Teaching.",
         "0.800",
         "AUC",
+        "hoped for, without privacy",
+        "expected with this noise",
+        "made-up rows",
+        "expected if its probabilities are true",
+        "measured, privately",
         "sex = M",
     ):
         assert words in text, words
     assert "<script" not in page and "http" not in page.split("</style>")[1]
+
+
+def test_a_regression_is_tested_too(clinic, run):
+    """R² and RMSE on the card and on the terminal; fit and test are debited."""
+    changes = (
+        ('target = "ill"', 'target = "glucose"\nestimator = "LinearRegression"'),
+        ("expected = 0.8", "expected = 0.5\nrows = 500"),
+    )
+    written = PROJECT
+    for change in changes:
+        written = written.replace(*change)
+    (clinic / "project.toml").write_text(written, encoding="utf-8")
+
+    done = run("train", "project.toml", "--yes", "--out", "r")
+
+    assert done.exit_code == 0, done.output
+    assert "RMSE" in done.output and "R²" in done.output
+    assert spent(clinic) == sf.Epsilon("1.5")
+    page = (clinic / "r" / "risk.card.html").read_text(encoding="utf-8")
+    assert "RMSE" in page and "500 made-up rows" in page
+
+
+def test_without_a_test_the_card_says_what_to_expect(clinic, run):
+    """From the author's guess of the rows; nothing more is paid."""
+    written = PROJECT.replace('test_epsilon = "0.5"', "rows = 600")
+    (clinic / "project.toml").write_text(written, encoding="utf-8")
+
+    run("train", "project.toml", "--yes", "--out", "r")
+
+    page = (clinic / "r" / "risk.card.html").read_text(encoding="utf-8")
+    assert "600 made-up rows" in page and "not tested" in page
+    assert spent(clinic) == sf.Epsilon("1")
 
 
 def test_nothing_is_spent_when_it_is_refused(clinic, run):

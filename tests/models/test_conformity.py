@@ -12,7 +12,7 @@ import warnings
 from pathlib import Path
 
 import pytest
-from sklearn.utils.estimator_checks import parametrize_with_checks
+from sklearn.utils.estimator_checks import estimator_checks_generator
 
 import sfumato as sf
 from sfumato import models
@@ -49,6 +49,17 @@ def every_estimator():
     ]
 
 
+def every_check():
+    """Return each estimator with each of scikit-learn's checks, and none marked."""
+    pairs = [p for e in every_estimator() for p in estimator_checks_generator(e)]
+    names = [getattr(c, "func", c).__name__ for _, c in pairs]
+    kinds = [f"{type(e).__name__}-{i}" for i, (e, _) in enumerate(pairs)]
+    return [
+        pytest.param(*pair, id=f"{kind}-{name}")
+        for pair, kind, name in zip(pairs, kinds, names, strict=True)
+    ]
+
+
 @pytest.fixture
 def same_noise(monkeypatch):
     """Give every fit the same noise."""
@@ -64,7 +75,7 @@ def same_noise(monkeypatch):
 @pytest.mark.slow
 @pytest.mark.filterwarnings("ignore")
 @pytest.mark.usefixtures("same_noise")
-@parametrize_with_checks(every_estimator())
+@pytest.mark.parametrize(("estimator", "check"), every_check())
 def test_it_is_a_scikit_learn_estimator(estimator, check):
     """Every check of the installed scikit-learn passes."""
     with warnings.catch_warnings():

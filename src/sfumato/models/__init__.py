@@ -31,6 +31,12 @@ if TYPE_CHECKING:
     from sfumato.models.linear import LinearRegression
     from sfumato.models.logistic import LogisticRegression
     from sfumato.models.plain import to_sklearn
+    from sfumato.models.residuals import (
+        OwnerRegressionEvaluation,
+        RegressionEvaluation,
+        evaluate_regression,
+        evaluate_regression_for_owner,
+    )
     from sfumato.models.scaler import StandardScaler
     from sfumato.models.search import PrivateSearchCV
     from sfumato.models.storage import load, save
@@ -49,6 +55,12 @@ _HOMES = {
     "evaluation": ("Evaluation", "OwnerEvaluation", "evaluate", "evaluate_for_owner"),
     "linear": ("LinearRegression",),
     "logistic": ("LogisticRegression",),
+    "residuals": (
+        "OwnerRegressionEvaluation",
+        "RegressionEvaluation",
+        "evaluate_regression",
+        "evaluate_regression_for_owner",
+    ),
     "search": ("PrivateSearchCV",),
     "scaler": ("StandardScaler",),
     "storage": ("load", "save"),
@@ -71,13 +83,17 @@ __all__ = [
     "LogisticRegression",
     "ModelBudget",
     "OwnerEvaluation",
+    "OwnerRegressionEvaluation",
     "PrivacyLeakError",
     "PrivacyLeakWarning",
     "PrivateSearchCV",
     "RandomForestClassifier",
+    "RegressionEvaluation",
     "StandardScaler",
     "evaluate",
     "evaluate_for_owner",
+    "evaluate_regression",
+    "evaluate_regression_for_owner",
     "load",
     "save",
     "to_sklearn",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, final
 
 import numpy as np
@@ -119,7 +119,7 @@ class AdditiveClassifier(LogisticRegression):
             sizes = [float(np.abs(s.adds).mean()) for s in shapes]
             return {**found, "importances_": np.array(sizes)}
 
-        return Job(job.mechanisms, run)
+        return replace(job, run=run)
 
     def shapes(self) -> tuple[Shape, ...]:
         """Return the curve of each feature; free, for the fit paid for it."""

@@ -87,7 +87,7 @@ class GaussianNB(LinearClassifier):
                 "class_prior_": shares,
             }
 
-        return Job([described(sums), described(squares)], run)
+        return Job([described(sums), described(squares)], run, passes=1)
 
 
 def _moments(

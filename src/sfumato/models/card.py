@@ -9,13 +9,15 @@ from typing import Any, TypeAlias, final
 import numpy as np
 
 from sfumato.models.declared import Span
+from sfumato.models.evaluation import Evaluation
+from sfumato.models.residuals import RegressionEvaluation
 from sfumato.models.training import Trained
 from sfumato.release.text import visible
 from sfumato.release.wording import NOT_PRIVATE
 from sfumato.report.page import render
 from sfumato.words import N_, language, speaker
 
-__all__ = ["card"]
+__all__ = ["card", "measured_lines"]
 
 Say: TypeAlias = Callable[..., str]
 _NEIGHBOURS = {
@@ -57,7 +59,7 @@ def card(
         trained: The model and its private test.
         title: Title of the page.
         intended_use: What the model is for, in words.
-        expected: The AUC that was hoped for, to set beside the measured one.
+        expected: The AUC or R² that was hoped for without privacy.
         lang: ``"en"`` or ``"zh"``; default: the language of the locale.
 
     Raises:
@@ -129,31 +131,62 @@ def _intercept(model: Any) -> str:
     )
 
 
-def _utility(
-    trained: Trained, expected: float | None, say: Say
-) -> list[tuple[str, str]]:
+def _utility(trained: Trained, hoped: float | None, say: Say) -> list[tuple[str, str]]:
     found = []
-    if expected is not None:
-        found.append((say(N_("expected")), f"{expected:.3f}"))
-    test = trained.test
+    if hoped is not None:
+        found.append((say(N_("hoped for, without privacy")), f"{hoped:.3f}"))
+    found += _expected(trained, say)
+    test, measured = trained.test, say(N_("measured, privately"))
     if test is None:
-        found.append((say(N_("measured, privately")), say(N_("not tested"))))
-        return found
-    if test.edges:
-        low, high = test.auc_interval()
-        text = N_("AUC {auc} (noise alone explains {low} to {high})")
-        shown = {"auc": test.auc, "low": low, "high": high}
-        told = say(text, **{k: f"{v:.3f}" for k, v in shown.items()})
-        found.append((say(N_("measured, privately")), told))
-    found.append((say(N_("accuracy")), f"{test.accuracy:.3f}"))
+        return [*found, (measured, say(N_("not tested")))]
+    found += [(measured, line) for line in measured_lines(test, say)]
+    if isinstance(test, Evaluation):
+        found.append((say(N_("accuracy")), f"{test.accuracy:.3f}"))
     paid = say(N_("ε = {epsilon}"), epsilon=test.claim["epsilon"])
-    found.append((say(N_("price of the test")), paid))
+    return [*found, (say(N_("price of the test")), paid)]
+
+
+def _expected(trained: Trained, say: Say) -> list[tuple[str, str]]:
+    """Say what noise would leave of the hope, and what the model itself expects."""
+    found, made_up, test = [], trained.expectation, trained.test
+    if made_up is not None:
+        shown = {"middle": made_up.middle, "low": made_up.low, "high": made_up.high}
+        text = N_("{middle} ({low} to {high}), by fits of {rows} made-up rows")
+        told = say(text, rows=made_up.rows, **{k: f"{v:.3f}" for k, v in shown.items()})
+        found.append((say(N_("expected with this noise")), told))
+    if isinstance(test, Evaluation) and test.edges:
+        name = say(N_("expected if its probabilities are true"))
+        found.append((name, say(N_("AUC {auc}"), auc=f"{test.expected_auc:.3f}")))
     return found
+
+
+def measured_lines(test: Evaluation | RegressionEvaluation, say: Say) -> list[str]:
+    """Return what a private test measured, with what noise alone explains."""
+    if isinstance(test, Evaluation):
+        if not test.edges:
+            return []
+        return [_line_of("AUC", test.auc, test.auc_interval(), say)]
+    found = []
+    for name, value, ends in (
+        ("RMSE", test.rmse, test.rmse_interval()),
+        ("R²", test.r2, test.r2_interval()),
+    ):
+        if value is None or ends is None:
+            found.append(say(N_("{name} is lost in the noise"), name=name))
+        else:
+            found.append(_line_of(name, value, ends, say))
+    return found
+
+
+def _line_of(name: str, value: float, ends: tuple[float, float], say: Say) -> str:
+    text = N_("{name} {value} (noise alone explains {low} to {high})")
+    figures = {"value": value, "low": ends[0], "high": ends[1]}
+    return say(text, name=name, **{k: f"{v:.4g}" for k, v in figures.items()})
 
 
 def _calibration(trained: Trained) -> list[tuple[str, str, str]]:
     test = trained.test
-    if test is None or not test.edges:
+    if not isinstance(test, Evaluation) or not test.edges:
         return []
     return [
         (f"{c.low:.2f} – {c.high:.2f}", f"{c.rows:.0f}", f"{c.share:.2f}")

@@ -111,7 +111,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
                 "n_iter_": len(steps),
             }
 
-        return Job([described(s) for s in (first, *steps)], run)
+        return Job([described(s) for s in (first, *steps)], run, passes=1 + rounds)
 
     def predict(self, X: Any) -> NDArray[np.int64]:
         """Return the nearest centre of each row."""
@@ -143,13 +143,13 @@ def _squares(rows: Floats, places: Floats) -> Floats:
 def _starts(count: int, width: int) -> Floats:
     """Return points on a sphere that keep away from each other: public chance."""
     radius, best, far = 0.35 * sqrt(width) / 1.5, np.zeros((count, width)), -1.0
-    for _ in range(_TRIES):
-        drawn = np.array(noise.whole_gaussian(2**20, count * width), np.float64)
-        points = drawn.reshape(count, width)
-        points /= np.maximum(np.linalg.norm(points, axis=1, keepdims=True), 1.0)
-        gaps = _squares(points, points) + 9 * np.eye(count)
+    drawn = np.array(noise.whole_gaussian(2**20, _TRIES * count * width), np.float64)
+    for points in drawn.reshape(_TRIES, count, width):
+        lengths = np.linalg.norm(points, axis=1, keepdims=True)
+        around = points / np.maximum(lengths, 1.0)
+        gaps = _squares(around, around) + 9 * np.eye(count)
         if gaps.min() > far:
-            best, far = points * radius, float(gaps.min())
+            best, far = around * radius, float(gaps.min())
     return best
 
 

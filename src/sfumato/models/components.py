@@ -110,7 +110,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator): 
                 "n_components_": wanted,
             }
 
-        return Job([described(first), described(second)], run)
+        return Job([described(first), described(second)], run, passes=2)
 
     @property
     def _n_features_out(self) -> int:

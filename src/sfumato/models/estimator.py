@@ -33,10 +33,12 @@ from sfumato.models.declared import Leaks, Span, feature_facts
 from sfumato.models.door import Floats
 from sfumato.models.options import two_bounds
 from sfumato.models.price import Price, read_price
+from sfumato.models.progress import watching
 from sfumato.models.table import (
     Columns,
     Encoder,
     as_columns,
+    count_chunks,
     first_rows,
     labels_of,
     spans_of_rows,
@@ -71,10 +73,14 @@ class Job:
     Attributes:
         mechanisms: Descriptors for the ledger, exactly what will be drawn.
         run: Looks at the rows and returns the fitted attributes.
+        passes: How often the rows are gone through; 0 where that is not known before.
+        steps: Steps beside these, for the line that tells how far a fit is.
     """
 
     mechanisms: Sequence[Mapping[str, object]]
     run: Callable[[Work], Mapping[str, Any]]
+    passes: int = 0
+    steps: int = 0
 
 
 @final
@@ -168,7 +174,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         paid = budget.pay(loss, plan=self._digest(facts, price), descriptor=told)
         leaks.tell()
         private = noise.default().secure and not leaks.found
-        for name, value in _sealed(ready).items():
+        for name, value in _sealed(ready, type(self).__name__).items():
             setattr(self, name, value)
         self.features_ = facts.encoder.features
         if facts.classes is not None:
@@ -345,11 +351,13 @@ def _described(job: Job, price: Price) -> str:
     return json.dumps(told, sort_keys=True)
 
 
-def _sealed(ready: _Checked) -> Mapping[str, Any]:
+def _sealed(ready: _Checked, name: str) -> Mapping[str, Any]:
     """Look at the rows; whatever goes wrong has one fixed text."""
-    learned = None
-    with suppress(Exception), np.errstate(all="ignore"):
-        learned = ready.job.run(_work(ready))
+    learned, job = None, ready.job
+    total = job.passes * count_chunks(len(ready.table)) + job.steps
+    seen = watching(name, total if job.passes else None)
+    with seen, suppress(Exception), np.errstate(all="ignore"):
+        learned = job.run(_work(ready))
     if learned is None:
         raise EngineError  # out here, so that it carries no context either
     return learned

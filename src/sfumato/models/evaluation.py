@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import hashlib
-import json
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, final
 
@@ -12,16 +9,14 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import check_consistent_length, column_or_1d
 
-from sfumato import noise
 from sfumato.account import Geometric, describe
 from sfumato.amount import Amount
-from sfumato.errors import DeclarationError, EngineError
-from sfumato.models.budget import read_budget
-from sfumato.models.claim import claim_of
+from sfumato.errors import DeclarationError
 from sfumato.models.door import Floats, counts
+from sfumato.models.examination import examined
 from sfumato.models.options import wrong_option
 from sfumato.models.price import Pure, read_price
-from sfumato.models.table import first_rows, labels_of
+from sfumato.models.table import labels_of
 from sfumato.words import N_
 
 __all__ = [
@@ -63,7 +58,8 @@ class Evaluation:
         cells: Noisy counts: rows of class k (first index) predicted in bin b.
         edges: Ends of the bins of the second class's probability; empty for several
             classes, whose bins are the predicted classes.
-        epsilon: What was paid.
+        epsilon: What one row's part was worth: the ε that was paid, over the rows of
+            one person.
         claim: The promise, as plain JSON.
     """
 
@@ -101,6 +97,23 @@ class Evaluation:
         parts = [self.cells[:, :half].sum(axis=1), self.cells[:, half:].sum(axis=1)]
         found: Floats = np.maximum(np.stack(parts, axis=1), 0)
         return found
+
+    @property
+    def rows(self) -> float:
+        """Private number of rows of the test, at least 0."""
+        return max(float(self.cells.sum()), 0.0)
+
+    @property
+    def expected_auc(self) -> float:
+        """The AUC there would be if the predicted probabilities were true.
+
+        Of the noisy cells, free: each row counts as a case with the probability in the
+        middle of its bin. What was measured should not lie far from it.
+        """
+        self._binary()
+        rows = np.maximum(self.cells, 0).sum(axis=0)
+        middles = (np.array(self.edges[:-1]) + np.array(self.edges[1:])) / 2
+        return _auc(np.stack([rows * (1 - middles), rows * middles]))
 
     @property
     def accuracy(self) -> float:
@@ -189,37 +202,29 @@ def evaluate(
         >>> test.auc > 0.9, budget.left
         (True, Epsilon("0"))
     """
-    pays = read_budget(budget)
     price = read_price(
         epsilon, 0, neighbours, rows_per_person, persons=privacy_ids is not None
     )
     if not isinstance(bins, int) or bins < 2 or bins % 2:  # noqa: PLR2004
         wrong_option("bins", bins, N_("write an even number, such as 20"))
+    if not hasattr(model, "predict_proba") or not hasattr(model, "classes_"):
+        wrong_option(
+            "model",
+            type(model).__name__,
+            N_("give a fitted classifier; evaluate_regression tests a regression"),
+        )
     share = price.share()
     assert isinstance(share, Pure)  # noqa: S101  delta is 0
     target = np.asarray(column_or_1d(y))
     check_consistent_length(X, target)
-    loss = price.loss(pays.measure)
-    text = repr(("evaluate", type(model).__name__, bins, price))
-    told = {
-        "version": 1,
-        "unit": "person" if price.persons else "row",
-        "neighbours": price.neighbours,
-        "mechanisms": [describe(Geometric(share.changes * price.rows, price.epsilon))],
-    }
-    paid = pays.pay(
-        loss,
-        plan=hashlib.sha256(text.encode()).hexdigest(),
-        descriptor=json.dumps(told, sort_keys=True),
+    cells, claim = examined(
+        budget,
+        price,
+        ("evaluate", type(model).__name__, bins),
+        describe(Geometric(share.changes * price.rows, price.epsilon)),
+        lambda kept: counts(_cells(model, X, target, bins, kept), share),
+        privacy_ids,
     )
-    private, cells = noise.default().secure, None
-    with suppress(Exception), np.errstate(all="ignore"):
-        kept = None
-        if privacy_ids is not None:
-            kept = first_rows(np.asarray(column_or_1d(privacy_ids)), price.rows)
-        cells = counts(_cells(model, X, target, bins, kept), share)
-    if cells is None:
-        raise EngineError
     binary = len(model.classes_) == 2  # noqa: PLR2004
     edges = tuple(np.linspace(0, 1, bins + 1).tolist()) if binary else ()
     return Evaluation(
@@ -227,7 +232,7 @@ def evaluate(
         cells,
         edges,
         float(share.epsilon.value),
-        claim_of(price, loss, paid, private=private),
+        claim,
     )
 
 

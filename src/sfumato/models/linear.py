@@ -107,7 +107,8 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
                 line = fit_gnm(work, 1, squared, share, _GAUSSIAN, ridge=ridge)
             return self._attributes(line, facts)
 
-        return Job(told, run)
+        # GNM goes through the rows once per mechanism, HOP as often as it needs.
+        return Job(told, run, passes=0 if isinstance(share, Pure) else len(told))
 
     def _attributes(self, line: Line, facts: Facts) -> dict[str, Any]:
         span = facts.span

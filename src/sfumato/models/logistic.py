@@ -183,7 +183,8 @@ class LogisticRegression(LinearClassifier):
                 line = fit_gnm(work, outputs, loss, rho, constants, prior=prior)
                 return self._attributes(line, facts, solver)
 
-        return Job(told, run)
+        # GNM goes through the rows once per mechanism, HOP as often as it needs.
+        return Job(told, run, passes=0 if isinstance(share, Pure) else len(told))
 
     def _solver(self, price: Price) -> str:
         fitting = "hop" if price.pure else "gnm"

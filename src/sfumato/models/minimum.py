@@ -21,6 +21,7 @@ from numpy.typing import NDArray
 
 from sfumato.models.door import Floats
 from sfumato.models.losses import ScoreLoss
+from sfumato.models.progress import tick
 
 __all__ = ["Problem", "minimum"]
 
@@ -58,6 +59,7 @@ class Problem:
         for start in range(0, len(self.rows), _CHUNK):
             part = slice(start, start + _CHUNK)
             yield self.rows[part] / float(self.unit), self.targets[part]
+            tick()
 
     def value(self, w: Floats) -> float:
         """Return F(w)."""

@@ -107,7 +107,7 @@ class StandardScaler(OneToOneFeatureMixin, TransformerMixin, PrivateEstimator): 
             square = sums[width:-1] / rows + _THIRD - mean**2
             return _measured(mean, np.sqrt(np.clip(square, floor, 1.0)), spans)
 
-        return Job([described(share)], run)
+        return Job([described(share)], run, passes=1)
 
     def transform(self, X: Any) -> Floats:
         """Return standardised features, shape of X."""

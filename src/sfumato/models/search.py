@@ -26,6 +26,7 @@ from sfumato.models.estimator import PrivateEstimator
 from sfumato.models.options import wrong_option
 from sfumato.models.parts import coins
 from sfumato.models.price import Price, Pure
+from sfumato.models.progress import watching
 from sfumato.models.table import first_rows, labels_of
 from sfumato.words import N_
 
@@ -116,7 +117,12 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         paid = pays.pay(loss, plan=self._digest(settings), descriptor=_told(price))
         private = noise.default().secure
         found = None
-        with suppress(Exception), np.errstate(all="ignore"):
+        # Its guarantee needs the number of trials to be secret: seconds are shown.
+        with (
+            watching(type(self).__name__),
+            suppress(Exception),
+            np.errstate(all="ignore"),
+        ):
             found = self._search(settings, X, y, privacy_ids, price)
         if found is None:
             raise EngineError

@@ -24,6 +24,7 @@ __all__ = [
     "Encoder",
     "Floats",
     "as_columns",
+    "count_chunks",
     "first_rows",
     "labels_of",
     "spans_of_rows",
@@ -34,6 +35,11 @@ CHUNK = 1 << 13
 """Rows that are encoded at a time: a table is never copied whole."""
 
 _NOT_CELLS = (dict, list, tuple, set)
+
+
+def count_chunks(rows: int) -> int:
+    """Return into how many chunks rows are cut."""
+    return -(-rows // CHUNK)
 
 
 @final

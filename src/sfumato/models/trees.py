@@ -16,6 +16,7 @@ from sfumato.models.door import Floats, Share, cell_counts, described, deviation
 from sfumato.models.estimator import Facts, Job, PrivateEstimator
 from sfumato.models.options import whole_option
 from sfumato.models.price import Price, Pure
+from sfumato.models.progress import tick
 from sfumato.models.work import Work
 from sfumato.words import N_
 
@@ -62,7 +63,10 @@ class _Forest(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         classes = len(facts.classes)  # type: ignore[arg-type]
 
         def run(work: Work) -> dict[str, Any]:
-            plans = [_plant(facts.encoder.features, depth) for _ in range(count)]
+            plans = []
+            for _ in range(count):
+                plans.append(_plant(facts.encoder.features, depth))
+                tick()
             whole = np.zeros((count, 2**depth, classes), np.int64)
             for rows, labels in work.pairs():
                 places = labels.astype(np.int64)
@@ -71,7 +75,7 @@ class _Forest(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
             found = [cell_counts(c, s) for c, s in zip(whole, each, strict=True)]
             return {"trees_": _shrunk(plans, found, each[0])}
 
-        return Job([described(s) for s in each], run)
+        return Job([described(s) for s in each], run, passes=1, steps=count)
 
     def predict_proba(self, X: Any) -> Floats:
         """Return the probability of each class, in the order of `classes_`."""

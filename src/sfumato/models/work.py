@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.models.door import Floats
+from sfumato.models.progress import tick
 from sfumato.models.table import CHUNK, Columns, Encoder
 
 __all__ = ["Work"]
@@ -52,6 +53,7 @@ class Work:
             part = slice(start, start + CHUNK)
             rows = self.encoder.encode(self.table, part)
             yield rows if self.kept is None else rows[self.kept[part]]
+            tick()
 
     def pairs(self) -> Iterator[tuple[Floats, NDArray[np.float64]]]:
         """Iterate over encoded rows and their targets."""

@@ -36,6 +36,12 @@ class ModelTable(Strict):
         default=None, description="What the private test costs; none for no test"
     )
     expected: float | None = Field(
-        default=None, description="AUC or R² that was hoped for, for the card"
+        default=None,
+        gt=0,
+        lt=1,
+        description="AUC or R² without privacy, as others found it: for the card",
+    )
+    rows: int | None = Field(
+        default=None, ge=1, description="About how many rows there are: a public guess"
     )
     intended_use: Title | None = Field(default=None, description="For the card")

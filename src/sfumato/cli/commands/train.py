@@ -113,6 +113,8 @@ def _ready(
             options=wish.options,
             test_share=wish.test_share,
             test_epsilon=wish.test_epsilon,
+            hoped=wish.expected,
+            rows=wish.rows,
         )
         found.append((wish, Training(project.dataset, order, budget)))
     total: Any = reduce(add, (training.cost for _, training in found))
@@ -162,11 +164,11 @@ def _tell(wish: ModelTable, trained: Trained) -> None:
         N_("{name}: fitted for {cost}"), name=wish.name, cost=loss_words(trained.spent)
     )
     click.echo(line)
-    if trained.test is not None and trained.test.edges:
-        low, high = trained.test.auc_interval()
-        shown = {"auc": trained.test.auc, "low": low, "high": high}
-        text = N_("AUC {auc} (noise alone explains {low} to {high})")
-        click.echo("  " + say(text, **{k: f"{v:.3f}" for k, v in shown.items()}))
+    if trained.test is not None:
+        from sfumato.models.card import measured_lines
+
+        for told in measured_lines(trained.test, say):
+            click.echo(f"  {told}")
 
 
 command = Command(

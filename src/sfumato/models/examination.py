@@ -1,0 +1,70 @@
+"""A private test is paid like a fit: check, debit, look at rows, one fixed error."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Callable, Mapping
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.utils import column_or_1d
+
+from sfumato import noise
+from sfumato.errors import EngineError
+from sfumato.models.budget import read_budget
+from sfumato.models.claim import claim_of
+from sfumato.models.door import Floats
+from sfumato.models.price import Price
+from sfumato.models.table import first_rows
+
+__all__ = ["examined"]
+
+
+def examined(
+    budget: Any,
+    price: Price,
+    told: object,
+    mechanism: Mapping[str, object],
+    look: Callable[[NDArray[np.bool_] | None], Floats],
+    privacy_ids: Any = None,
+) -> tuple[Floats, dict[str, Any]]:
+    """Pay, then return the noisy numbers of a test and its claim.
+
+    Args:
+        budget: A `ModelBudget` or a `Session` that pays.
+        price: What the test may lose.
+        told: What it asks, for the plan's digest; public.
+        mechanism: The ledger's descriptor of all noise that `look` adds.
+        look: Looks at the rows that it is told to keep (none: all) and adds noise.
+        privacy_ids: The person of each row.
+
+    Raises:
+        DeclarationError: Nothing that can pay. Nothing was spent.
+        BudgetExceededError: The budget refused. Nothing was spent.
+        EngineError: `look` failed. The debit stands.
+    """
+    pays = read_budget(budget)
+    loss = price.loss(pays.measure)
+    descriptor = {
+        "version": 1,
+        "unit": "person" if price.persons else "row",
+        "neighbours": price.neighbours,
+        "mechanisms": [dict(mechanism)],
+    }
+    paid = pays.pay(
+        loss,
+        plan=hashlib.sha256(repr((told, price)).encode()).hexdigest(),
+        descriptor=json.dumps(descriptor, sort_keys=True),
+    )
+    private, found = noise.default().secure, None
+    with suppress(Exception), np.errstate(all="ignore"):
+        kept = None
+        if privacy_ids is not None:
+            kept = first_rows(np.asarray(column_or_1d(privacy_ids)), price.rows)
+        found = look(kept)
+    if found is None:
+        raise EngineError  # out here, so that it carries no context either
+    return found, claim_of(price, loss, paid, private=private)
