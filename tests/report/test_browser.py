@@ -17,11 +17,12 @@ import subprocess
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from time import monotonic
 from typing import Any
 
+import numpy as np
 import pytest
 
 from sfumato.release import Release
@@ -88,6 +89,7 @@ class Page:
 
     def paper(self) -> bytes:
         """Return the page printed to A4, by its own rules, as PDF."""
+        self.media(kind="print")
         rules = {"preferCSSPageSize": True, "printBackground": False}
         return base64.b64decode(self.call("Page.printToPDF", rules)["data"])
 
@@ -250,6 +252,15 @@ def test_a_release(
     browser: _Pipe, release: Release, lang: str, tmp_path: Path, pictures: Path
 ) -> None:
     """Silent, offline, no wider than its window; it prints to A4; pictures are kept."""
+    figures = tuple(
+        replace(
+            f,
+            sampling=(f.low - 9, f.high + 9),
+            dots=tuple(np.linspace(f.low, f.high, 20)),
+        )
+        for f in release.figures
+    )
+    release = replace(release, figures=figures)
     with shown(browser, to_html([release, release], lang=lang), tmp_path) as page:
         keep(page, pictures, f"release-{lang}")
 

@@ -45,12 +45,14 @@ class Outputs:
         formats: Which forms of the releases are written.
         headline: Names of the figures that the page shows first.
         owner: Whether owner.html is written too: true values, NOT PRIVATE.
+        project: The project file, which the page prints for whoever asks again.
     """
 
     folder: Path
     formats: tuple[Format, ...]
     owner: bool = False
     headline: tuple[str, ...] = ()
+    project: Path | None = None
 
     @property
     def paths(self) -> tuple[Path, ...]:
@@ -127,10 +129,21 @@ class Outputs:
                 from sfumato.report import to_html
 
                 return to_html(
-                    list(releases), lang=lang, title=title, headline=self.headline
+                    list(releases),
+                    lang=lang,
+                    title=title,
+                    headline=self.headline,
+                    project=self._asked_by(),
                 )
             case _:
                 return FORMATS[form](releases, lang)
+
+    def _asked_by(self) -> str:
+        """Return the text of the project file; the page is worth more than an error."""
+        try:
+            return self.project.read_text(encoding="utf-8") if self.project else ""
+        except (OSError, ValueError):
+            return ""
 
     def write_owner(self, comparisons: Sequence[OwnerComparison], *, lang: str) -> None:
         """Write the owner's page, which only its owner may read: NOT PRIVATE."""

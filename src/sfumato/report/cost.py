@@ -12,7 +12,8 @@ from sfumato.amount import exact
 from sfumato.release.loss import brief, failing, read, symbol
 from sfumato.release.record import Claim
 
-__all__ = ["Budget", "Risk", "Risks", "budget", "risks"]
+__all__ = ["Budget", "Risk", "Risks", "budget", "risks",
+           "share_of_budget"]  # fmt: skip
 
 _DELTA = Fraction(1, 10**6)  # where neither budget nor claim names one
 
@@ -129,6 +130,15 @@ def budget(claim: Claim) -> Budget:
         round(100 * before / whole, 2),
         round(100 * cost.units / whole, 2),
     )
+
+
+def share_of_budget(claim: Claim) -> float:
+    """Return which part of the budget a release cost, in per cent."""
+    receipt = claim.receipt
+    cap, spent, cost = (
+        read(claim.measure, text) for text in (receipt.cap, receipt.spent, receipt.cost)
+    )
+    return round(100 * cost.units / max(cap.units, spent.units, 1), 2)
 
 
 def _brief(whole: Loss, part: Loss, *, down: bool = False) -> str:

@@ -8,14 +8,16 @@ from typing import Any
 
 from sfumato.release.libraries import need
 from sfumato.report.canvas import ems, fit
-from sfumato.report.palette import FILLS, INK, MUTED, TRUTH
+from sfumato.report.palette import FILLS, INK, MUTED, POINT, TRUTH
 
-__all__ = ["GAP", "HEAD", "MUTED_SMALL", "SIZE", "SMALL", "WIDTH", "Frame", "Heads",
+__all__ = ["GAP", "HEAD", "MUTED_SMALL", "SIZE", "SMALL", "THICK", "THIN", "WIDTH", "Frame", "Heads",
            "Mark", "Sheet", "brief", "legend", "ticks"]  # fmt: skip
 
 WIDTH = 640.0
 SIZE, SMALL = 12.0, 10.5  # of letters
 GAP, HEAD = 12.0, 22.0  # between columns of text; height of a line of headings
+THICK, THIN = 5.0, 1.3  # of the interval of the noise, and of noise and sampling
+_SAMPLE = 26.0  # pixels of a line in a legend
 _LONGEST = 20.0  # ems of a legend's entry
 _BIG = 1e6
 _DPI = 110  # of a picture shown by itself; pages scale it
@@ -34,6 +36,7 @@ class Mark:
         range: The interval in words.
         hue: Which of the three fills.
         truth: The true value, in the owner's pictures only.
+        wide: The interval of noise and sampling, where it is known.
     """
 
     label: str
@@ -44,12 +47,14 @@ class Mark:
     range: str = ""
     hue: int = 0
     truth: float | None = None
+    wide: tuple[float, float] | None = None
 
     @property
     def reach(self) -> tuple[float, float]:
         """Smallest and largest number to be shown."""
         known = [self.estimate, self.low, self.high]
         known += [] if self.truth is None else [self.truth]
+        known += self.wide or ()
         return min(known), max(known)
 
 
@@ -64,6 +69,8 @@ class Heads:
         across: What the other axis shows (histograms only).
         truth: Legend of the true values; empty without them.
         hues: Legend of the fills; empty when there is one.
+        noise: Legend of the thick interval; empty when all have one interval.
+        wide: Legend of the thin one.
     """
 
     value: str = ""
@@ -72,11 +79,13 @@ class Heads:
     across: str = ""
     truth: str = ""
     hues: tuple[str, ...] = ()
+    noise: str = ""
+    wide: str = ""
 
     @property
     def height(self) -> float:
         """Pixels that headings and legend need above the picture."""
-        return HEAD * (2 if self.truth or self.hues else 1)
+        return HEAD * (2 if self.truth or self.hues or self.wide else 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,6 +185,12 @@ def legend(sheet: Sheet, heads: Heads) -> None:
         line.label(x, 0.5, "■", color=colour)
         line.label(x + 1.2 * SIZE, 0.5, fit(text, _LONGEST), fontsize=SMALL)
         x += 1.2 * SIZE + SMALL * min(ems(text), _LONGEST) + 2 * GAP
+    for width, text in ((THICK, heads.noise), (THIN, heads.wide)):
+        if text:
+            ends = [x / WIDTH, (x + _SAMPLE) / WIDTH]
+            line.line(ends, [0.5, 0.5], POINT, width)
+            line.label(x + _SAMPLE + 6, 0.5, fit(text, _LONGEST), fontsize=SMALL)
+            x += _SAMPLE + 6 + SMALL * min(ems(text), _LONGEST) + 2 * GAP
 
 
 def ticks(low: float, high: float, most: int) -> list[float]:

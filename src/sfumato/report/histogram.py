@@ -14,6 +14,7 @@ from sfumato.report.frame import (
     MUTED_SMALL,
     SIZE,
     SMALL,
+    THICK,
     WIDTH,
     Frame,
     Heads,
@@ -105,9 +106,13 @@ def _column(frame: Frame, left: float, width: float, mark: Mark) -> None:
         left, mark.estimate, width=width, align="edge", color=FILLS[mark.hue],
         edgecolor=EDGES[mark.hue], linewidth=0.0 if crowded else 0.8, clip_on=False,
     )  # fmt: skip
+    ends = (mark.low, mark.high)
+    if mark.wide is not None:
+        frame.line([middle, middle], mark.wide, INK, 0.7 if crowded else 1.0)
+        frame.line([middle, middle], ends, INK, 2.0 if crowded else THICK - 1)
+        return
     if mark.low == mark.high:
         return
-    ends = (mark.low, mark.high)
     if crowded:
         frame.line([middle, middle], ends, INK, 0.7)
     else:

@@ -22,7 +22,8 @@ from sfumato.report.page import render
 from sfumato.report.pictures import Pair, Picture, pictures, signed
 from sfumato.report.plot import stack
 from sfumato.report.rows import bars
-from sfumato.report.view import Drawing, Line, draw, lines
+from sfumato.report.table import Line, lines
+from sfumato.report.view import Drawing, draw
 from sfumato.words import N_, language, speaker
 
 __all__ = ["owner_html", "owner_pictures", "owner_plot"]

@@ -16,6 +16,7 @@ EDGES = ("#14487f", "#8f6f00", "#8f3a4c")
 
 LIGHT = {
     "paper": PAPER,
+    "card": "#f3f6f9",
     "ink": INK,
     "muted": MUTED,
     "grid": GRID,
@@ -30,6 +31,7 @@ LIGHT = {
 }
 DARK = {
     "paper": "#14191f",
+    "card": "#1b232c",
     "ink": "#e6eaee",
     "muted": "#9aa7b4",
     "grid": "#323c47",

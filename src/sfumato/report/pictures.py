@@ -122,6 +122,9 @@ def pictures(pairs: Sequence[Pair], confidence: float, say: Say) -> list[Picture
         range=say(N_("{level} interval"), level=level),
         truth=say(N_("true value")) if owner else "",
     )
+    if any(figure.sampling for figure, _ in pairs):
+        wide = say(N_("noise and sampling"))
+        heads = partial(heads, noise=say(N_("noise only")), wide=wide)
     found = [_strips(singles, heads, say)] if singles else []
     for run in series:
         rest = [pair for pair in run if not _is_single(pair[0], run)]
@@ -139,9 +142,9 @@ def _mark(pair: Pair, label: str, say: Say, hue: int = 0) -> Mark:
     figure, truth = pair
     value = signed(number_words(figure)[0])
     interval = signed(range_words(figure, say))
-    return Mark(
-        label, figure.estimate, figure.low, figure.high, value, interval, hue, truth
-    )
+    ends = (figure.low, figure.high)
+    wide = figure.sampling
+    return Mark(label, figure.estimate, *ends, value, interval, hue, truth, wide)
 
 
 def _strips(singles: Sequence[Pair], heads: Callable[..., Heads], say: Say) -> Picture:

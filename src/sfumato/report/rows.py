@@ -15,6 +15,8 @@ from sfumato.report.frame import (
     HEAD,
     MUTED_SMALL,
     SIZE,
+    THICK,
+    THIN,
     WIDTH,
     Frame,
     Heads,
@@ -89,7 +91,7 @@ def strips(sheet: Sheet, marks: Sequence[Mark], heads: Heads) -> None:
 
 
 def _strip(frame: Frame, i: int, mark: Mark) -> None:
-    low, high = min(0.0, mark.reach[0]), max(0.0, mark.reach[1])
+    low, high = min(0.0, mark.reach[0]), 1.03 * max(0.0, mark.reach[1])
     span = (high - low) or 1.0
     base = i + 0.62
 
@@ -180,11 +182,17 @@ def _joined(spans: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
 def _interval(frame: Frame, mark: Mark, y: float, half: float, share: Place) -> None:
     """Draw the interval, its ends, the dot and, for the owner, the truth."""
     x = share(mark.estimate)
+    if mark.wide is not None:
+        ends = share(mark.wide[0]), share(mark.wide[1])
+        frame.whisker(ends, y, 0.6 * half, POINT, THIN)
     if mark.low < mark.high:
         low, high = share(mark.low), share(mark.high)
-        frame.line([low, high], [y, y], FILLS[0], 5.0)
-        frame.whisker((low, high), y, half, POINT, 1.3)
-    frame.dot(x, y, POINT, 7.0)
+        frame.line([low, high], [y, y], FILLS[0], THICK + 2)
+        if mark.wide is None:
+            frame.whisker((low, high), y, half, POINT, THIN)
+        else:
+            frame.line([low, high], [y, y], POINT, THIN)
+    frame.dot(x, y, POINT, 7.5)
     _truth(frame, mark, y, 1.7 * half, share)
 
 
@@ -193,7 +201,10 @@ def _bar(frame: Frame, mark: Mark, y: float) -> None:
         y, mark.estimate, height=0.62, color=FILLS[mark.hue],
         edgecolor=EDGES[mark.hue], linewidth=0.8, clip_on=False,
     )  # fmt: skip
-    if mark.low < mark.high:
+    if mark.wide is not None:
+        frame.whisker(mark.wide, y, 0.13, INK, 1.0)
+        frame.line([mark.low, mark.high], [y, y], INK, THICK - 1)
+    elif mark.low < mark.high:
         frame.whisker((mark.low, mark.high), y, 0.15, INK, 1.2)
     _truth(frame, mark, y, 0.42, float)
 

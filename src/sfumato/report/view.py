@@ -6,78 +6,29 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from sfumato.release.loss import amount_words, symbol
-from sfumato.release.promise import loss_words, promise
-from sfumato.release.record import Figure, Measurement, Release
+from sfumato.release.promise import hidden_words, loss_words, promise
+from sfumato.release.record import Measurement, Release
 from sfumato.release.text import visible
 from sfumato.release.wording import (
     Say,
     confidence_words,
-    last_bins,
     law_words,
     name_words,
     neighbour_words,
-    number_words,
-    place_words,
-    range_words,
-    scale_unit,
     unit_words,
 )
 from sfumato.report.canvas import settings, to_svg
-from sfumato.report.cost import Budget, Risks, budget, risks
+from sfumato.report.cards import Card, cards
 from sfumato.report.frame import Sheet
-from sfumato.report.noise import (
-    all_gaussian,
-    deviation,
-    method,
-    noise_words,
-    scale_words,
-)
-from sfumato.report.pictures import Pair, Picture, pictures, signed
-from sfumato.report.terms import (
-    Other,
-    budget_words,
-    guarantee,
-    many_rows,
-    others,
-    scenarios,
-)
+from sfumato.report.noise import all_gaussian, deviation, scale_words
+from sfumato.report.pictures import Pair, Picture, pictures
+from sfumato.report.table import Block, blocks, lines
 from sfumato.words import N_
 
-__all__ = [
-    "Block",
-    "Drawing",
-    "Line",
-    "Step",
-    "View",
-    "blocks",
-    "draw",
-    "lines",
-    "view",
-]
+__all__ = ["Drawing", "Step", "View", "asked", "draw", "view"]
 
-_MOST_CARDS, _MOST_NAMED = 6, 24
+_MOST_ASKED = 12
 _MOST_VALUES = 4_000  # raw integers printed in one page; the JSON file holds all
-
-
-@dataclass(frozen=True, slots=True)
-class Line:
-    """One row of a table of figures."""
-
-    name: str
-    place: str
-    estimate: str
-    range: str
-    unit: str
-    noise: str
-
-
-@dataclass(frozen=True, slots=True)
-class Block:
-    """The rows of one statistic, with the noise that they share."""
-
-    name: str
-    noise: str
-    lines: tuple[Line, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,73 +58,100 @@ class Step:
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """One release on a page."""
+    """One release on a page.
+
+    Attributes:
+        title: Its name.
+        asked: What was asked, in words.
+        question: The same as the program writes it.
+        private: Whether its noise was real.
+        level: Confidence of its intervals.
+        cards: Headline figures.
+        more_cards: How many had no room there.
+        drawings: Its pictures.
+        blocks: All figures.
+        hidden: What is said of keys that are not shown.
+        promise: Its loss with all terms.
+        unit: The protected unit.
+        neighbours: The neighbour relation.
+        letter: Of the currency.
+        loss: The loss alone.
+        gaussian: Whether all its noise is Gaussian.
+        steps: Its measurements.
+        receipt: Of its debit.
+        entry: Hash of the ledger's entry; empty for none.
+        citation: How to cite it.
+    """
 
     title: str
+    asked: str
     question: str
     private: bool
     level: str
-    cards: tuple[Line, ...]
+    cards: tuple[Card, ...]
     more_cards: int
     drawings: tuple[Drawing, ...]
     blocks: tuple[Block, ...]
+    hidden: tuple[str, ...]
     promise: str
     unit: str
     neighbours: str
-    relation: str
     letter: str
     loss: str
-    risks: Risks
-    many_rows: str
-    others: tuple[Other, ...]
-    scenarios: tuple[str, ...]
-    budget: Budget
-    budget_words: tuple[str, ...]
-    guarantee: tuple[str, ...]
-    method: tuple[str, ...]
     gaussian: bool
     steps: tuple[Step, ...]
     receipt: tuple[tuple[str, str], ...]
     entry: str
     citation: str
 
+    @property
+    def both(self) -> bool:
+        """Whether any figure has an interval of noise and sampling."""
+        return any(block.both for block in self.blocks)
+
 
 def view(release: Release, say: Say, *, headline: Sequence[str] = ()) -> View:
     """Put a release into words; `headline` names the figures to show first."""
-    cards, more_cards = _cards(release, headline, say)
+    chosen, more_cards = cards(release, headline, say)
     claim, measured = release.claim, release.measurements
-    chances = risks(claim)
-    terms = {"unit": unit_words(claim, say), "neighbours": neighbour_words(claim, say)}
     title = visible(release.title or release.question) or say(N_("Release"))
     pairs: list[Pair] = [(figure, None) for figure in release.figures]
     return View(
         title=title,
+        asked=asked(release, say),
         question=visible(release.question),
         private=claim.private,
         level=confidence_words(release.confidence),
-        cards=cards,
+        cards=chosen,
         more_cards=more_cards,
         drawings=tuple(draw(p, say) for p in pictures(pairs, release.confidence, say)),
         blocks=blocks(lines(release.figures, say)),
+        hidden=hidden_words(release, say),
         promise=promise(claim, say),
-        **terms,
-        relation=claim.neighbours,
+        unit=unit_words(claim, say),
+        neighbours=neighbour_words(claim, say),
         letter=symbol(claim.measure),
         loss=loss_words(claim, say),
-        risks=chances,
-        many_rows=many_rows(claim, say),
-        others=others(say),
-        scenarios=scenarios(say),
-        budget=budget(claim),
-        budget_words=budget_words(claim, chances, terms, say),
-        guarantee=guarantee(claim, say),
-        method=method(measured, say),
         gaussian=all_gaussian(measured),
         steps=_steps(measured, say),
         receipt=_receipt(release, say),
         entry=claim.receipt.head,
         citation=_citation(release, title, say),
     )
+
+
+def asked(release: Release, say: Say) -> str:
+    """Return what was asked in words: the statistics, and for which groups."""
+    names = list(dict.fromkeys(name_words(f, say) for f in release.figures))
+    more = len(names) - _MOST_ASKED
+    words = say(N_(", ")).join(names[:_MOST_ASKED])
+    if more > 0:
+        words = say(N_("{names} and {count} more"), names=words, count=more)
+    keys = list(dict.fromkeys(k for f in release.figures for k in f.group))
+    if not keys:
+        return words
+    groups = say(N_(" and ")).join(visible(k) for k in keys)
+    return say(N_("{names}, for each {groups}"), names=words, groups=groups)
 
 
 def draw(picture: Picture, say: Say) -> Drawing:
@@ -184,49 +162,6 @@ def draw(picture: Picture, say: Say) -> Drawing:
         svg = to_svg(sheet.close(), label=picture.alt(say))
     figures = [figure for figure, _ in picture.pairs]
     return Drawing(picture.title, svg, blocks(lines(figures, say)), picture.left_out)
-
-
-def lines(figures: Sequence[Figure], say: Say) -> tuple[Line, ...]:
-    """Return figures as rows of a table."""
-    last = last_bins(figures)
-    return tuple(_line(f, say, ends) for f, ends in zip(figures, last, strict=True))
-
-
-def _line(figure: Figure, say: Say, ends: tuple[bool, bool] = (False, False)) -> Line:
-    return Line(
-        name_words(figure, say),
-        place_words(figure, last=ends[0], other_last=ends[1]),
-        signed(number_words(figure)[0]),
-        signed(range_words(figure, say)),
-        scale_unit(figure),
-        noise_words(figure.noise, say),
-    )
-
-
-def blocks(rows: Sequence[Line]) -> tuple[Block, ...]:
-    """Gather the rows of each statistic, in the order of the release."""
-    found: dict[str, list[Line]] = {}
-    for line in rows:
-        found.setdefault(line.name, []).append(line)
-    return tuple(
-        Block(name, "; ".join(dict.fromkeys(x.noise for x in run)), tuple(run))
-        for name, run in found.items()
-    )
-
-
-def _cards(
-    release: Release, headline: Sequence[str], say: Say
-) -> tuple[tuple[Line, ...], int]:
-    """Choose the headline: the named figures, else single ones, else the first groups.
-
-    Returns:
-        The cards, and how many figures of that choice had no room.
-    """
-    chosen = [f for name in headline for f in release.figures if f.name == name]
-    plain = [f for f in release.figures if f.bin is None or f.kind == "mode"]
-    shown = chosen or [f for f in plain if not f.group] or plain
-    most = _MOST_NAMED if chosen else _MOST_CARDS
-    return lines(shown[:most], say), max(0, len(shown) - most)
 
 
 def _steps(measurements: Sequence[Measurement], say: Say) -> tuple[Step, ...]:

@@ -28,7 +28,7 @@ def _demo(*, out: Path | None) -> None:
     folder = out or _FOLDER
     with project_file() as path:
         project = load(path)
-        outputs = Outputs(folder, project.formats)
+        outputs = Outputs(folder, project.formats, project=path)
         # A public table: nobody's budget is at stake, so each run begins anew.
         manner = Manner(
             lang=tongue(), ask=False, force=is_demo_folder(folder), in_memory=True

@@ -35,6 +35,7 @@ def _run(
         declared.formats,
         owner=flags["owner"],
         headline=declared.headline,
+        project=declared.path,
     )
     manner = Manner(
         lang=report_language(declared.language),

@@ -1,0 +1,97 @@
+"""Figures as rows of a table: the numbers behind every picture, in words."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+
+from sfumato.release.record import Figure
+from sfumato.release.wording import (
+    Say,
+    last_bins,
+    name_words,
+    number_words,
+    place_words,
+    range_words,
+    scale_unit,
+)
+from sfumato.report.noise import noise_words
+from sfumato.report.pictures import signed
+
+__all__ = ["Block", "Line", "blocks", "lines"]
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One row of a table of figures.
+
+    Attributes:
+        name: The statistic.
+        place: Group and bin.
+        estimate: The number.
+        range: The interval of the noise.
+        wide: The interval of noise and sampling; a dash where it is not known.
+        unit: Of the number.
+        noise: Law and scale.
+    """
+
+    name: str
+    place: str
+    estimate: str
+    range: str
+    wide: str
+    unit: str
+    noise: str
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """The rows of one statistic, with the noise that they share."""
+
+    name: str
+    noise: str
+    lines: tuple[Line, ...]
+
+    @property
+    def both(self) -> bool:
+        """Whether any row has a second interval."""
+        return any(line.wide != _NONE for line in self.lines)
+
+
+_NONE = "–"
+
+
+def lines(figures: Sequence[Figure], say: Say) -> tuple[Line, ...]:
+    """Return figures as rows of a table."""
+    last = last_bins(figures)
+    return tuple(_line(f, say, ends) for f, ends in zip(figures, last, strict=True))
+
+
+def _line(figure: Figure, say: Say, ends: tuple[bool, bool]) -> Line:
+    return Line(
+        name_words(figure, say),
+        place_words(figure, last=ends[0], other_last=ends[1]),
+        signed(number_words(figure)[0]),
+        signed(range_words(figure, say)),
+        _wide(figure, say),
+        scale_unit(figure),
+        noise_words(figure.noise, say),
+    )
+
+
+def _wide(figure: Figure, say: Say) -> str:
+    if figure.sampling is None:
+        return _NONE
+    low, high = figure.sampling
+    return signed(range_words(replace(figure, low=low, high=high), say))
+
+
+def blocks(rows: Sequence[Line]) -> tuple[Block, ...]:
+    """Gather the rows of each statistic, in the order of the release."""
+    found: dict[str, list[Line]] = {}
+    for line in rows:
+        found.setdefault(line.name, []).append(line)
+    return tuple(
+        Block(name, "; ".join(dict.fromkeys(x.noise for x in run)), tuple(run))
+        for name, run in found.items()
+    )

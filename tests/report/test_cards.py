@@ -1,0 +1,170 @@
+"""Headline cards, both intervals in every picture, and what releases of a page share."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import replace
+
+import pytest
+
+from sfumato.release import Figure, Release
+from sfumato.report import to_html
+from sfumato.report.closing import closings
+from sfumato.report.frame import Sheet
+from sfumato.report.pictures import pictures
+from sfumato.report.view import view
+from sfumato.words import speaker
+
+SAY = speaker("en")
+DOTS = tuple(118.0 + 0.4 * i for i in range(20))
+
+
+@pytest.fixture
+def sampled(release: Release) -> Release:
+    """The release, each figure with an interval of noise and sampling, means with dots."""
+    figures = tuple(
+        replace(
+            figure,
+            sampling=(figure.low - 7.0, figure.high + 7.0),
+            dots=DOTS if figure.kind == "mean" else (),
+        )
+        for figure in release.figures
+    )
+    return replace(release, figures=figures)
+
+
+def test_both_intervals_are_drawn_and_told(sampled: Release) -> None:
+    """Every picture has a line for each of both; the tables have both in words."""
+    pairs = [(figure, None) for figure in sampled.figures]
+
+    for picture in pictures(pairs, 0.95, SAY):
+        sheet = Sheet()
+        picture.draw(sheet)
+        panes = sheet.close().axes
+        drawn = {
+            tuple(data)
+            for pane in panes
+            for line in pane.lines
+            for data in (line.get_xdata()[:2], line.get_ydata()[:2])
+        }
+        texts = {text.get_text() for pane in panes for text in pane.texts}
+        assert {"noise only", "noise and sampling"} <= texts
+        if "scale from zero" in picture.title:
+            continue  # in shares of each scale
+        for figure, _ in picture.pairs:
+            assert figure.sampling in drawn
+            assert (figure.low, figure.high) in drawn
+
+    page = to_html([sampled], lang="en")
+    for words in ("95% interval, noise and sampling", "118.7 to 125.2", "111 to 133"):
+        assert words in page
+
+
+def test_one_interval_where_none_is_known(release: Release) -> None:
+    """Without the second interval nothing speaks of it."""
+    page = to_html([release], lang="en")
+
+    assert "noise and sampling" not in page
+    assert "larger population" not in page
+
+
+def test_twenty_dots(sampled: Release) -> None:
+    """A card has twenty dots, in stacks that do not overlap, and says where half lie."""
+    page = to_html([sampled], lang="en")
+
+    (plot,) = re.findall(r'<svg class="dotplot".*?</svg>', page)
+    places = re.findall(r"M([\d.]+) ([\d.]+)h0", plot)
+    assert len(places) == len(set(places)) == 20
+    assert all(0 < float(x) < 200 and 0 < float(y) < 56 for x, y in places)
+    assert "half of them 120.0 to 123.6" in plot
+
+
+def test_dots_of_a_figure_that_is_nearly_sure(sampled: Release) -> None:
+    """Equal dots stand in one stack that fits; a figure that is sure has none."""
+    figure = sampled.figures[1]
+    near = replace(figure, dots=(120.0, *(121.0,) * 18, 122.0))
+    sure = replace(figure, name="sure", dots=(121.0,) * 20)
+
+    page = to_html([replace(sampled, figures=(near, sure))], lang="en")
+
+    (plot,) = re.findall(r'<svg class="dotplot".*?</svg>', page)
+    heights = [float(y) for _, y in re.findall(r"M([\d.]+) ([\d.]+)h0", plot)]
+    assert min(heights) > 0
+    assert len(heights) == 20
+
+
+def test_asked_in_words(release: Release) -> None:
+    """The statistics and groups stand in words, the program's own text below."""
+    page = to_html([replace(release, figures=release.figures[2:4])], lang="en")
+
+    assert "Mean of Age, Sum of BMI, for each Outcome" in page
+    assert "count by Outcome" in page
+
+
+def test_releases_share_odds_and_budget(release: Release) -> None:
+    """Two releases of one budget: odds of both together, a part of the bar for each."""
+    paid = release.claim.receipt
+    later = replace(
+        release,
+        title="Second",
+        claim=replace(
+            release.claim,
+            loss="0.2",
+            epsilon="0.2",
+            receipt=replace(paid, sequence=4, cost="0.2", spent="1"),
+        ),
+    )
+    both = [release, later]
+
+    (shared,) = closings(both, [view(r, SAY) for r in both], SAY)
+    page = to_html(both, lang="en")
+
+    assert shared.risks.this.loss == "0.7"
+    assert [s.cost for s in shared.slices] == ["ε = 0.5", "ε = 0.2"]
+    assert [(s.start, s.share) for s in shared.slices] == [(15, 25), (40, 10)]
+    assert (shared.budget.before, shared.budget.left) == ("ε = 0.3", "ε = 1")
+    assert page.count("What this means for one person</h2>") == 1
+    assert "Second: ε = 0.2" in page
+
+
+def test_other_terms_are_told_apart(release: Release) -> None:
+    """Releases of another unit or budget have their own odds and bar."""
+    other = replace(
+        release, claim=replace(release.claim, neighbours="replace_one", size=768)
+    )
+
+    page = to_html([release, other], lang="en")
+
+    assert page.count("What this means for one person</h2>") == 2
+
+
+def test_the_project_file_is_printed(release: Release) -> None:
+    """Whoever reads the page can ask again; the file is text and does not run."""
+    text = 'title = "<script>alert(1)</script>"\n[budget]\nepsilon = "0.5"\n'
+
+    page = to_html([release], lang="en", project=text)
+
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in page
+    assert "<script" not in page
+    assert "epsilon = &#34;0.5&#34;" in page
+    assert "To do it again" not in to_html([release], lang="en")
+
+
+def test_a_page_of_1600_figures(release: Release) -> None:
+    """A release of many groups is a page that still opens: made in time, below 2 MB."""
+    import time
+
+    many = tuple(
+        Figure(
+            f"s{i % 4}", "count", None, {"Ward": i // 4}, i, i - 9.0, i + 9.0,
+            release.figures[0].noise, sampling=(i - 20.0, i + 20.0),
+        )
+        for i in range(1600)
+    )  # fmt: skip
+
+    begun = time.process_time()
+    page = to_html([replace(release, figures=many)], lang="en")
+    took = time.process_time() - begun
+
+    assert len(page.encode()) < 2_000_000
+    assert took < 5
