@@ -29,9 +29,20 @@ if TYPE_CHECKING:
         odds,
     )
     from sfumato.arrays import above_threshold, choose, gaussian, geometric, laplace
-    from sfumato.consistency import Between, Monotone, Parts, Total, consistent
+    from sfumato.consistency import (
+        Between,
+        Monotone,
+        Parts,
+        Total,
+        consistency_adjustment,
+        consistent,
+    )
     from sfumato.declare import feature
-    from sfumato.declare.bounds import PrivateBounds, private_bounds
+    from sfumato.declare.bounds import (
+        PrivateBounds,
+        private_bounds,
+        private_quantiles,
+    )
     from sfumato.declare.calendar import Date
     from sfumato.declare.choice import when
     from sfumato.declare.dataset import CSV, Dataset, Postgres, Spark
@@ -100,7 +111,15 @@ _HOMES = {
         "odds",
     ),
     "ledger": ("Limit",),
-    "consistency": ("Between", "Monotone", "Parts", "Total", "consistent"),
+    "consistency": (
+        "Between",
+        "Monotone",
+        "Parts",
+        "Total",
+        "consistency_adjustment",
+        "consistency_adjustment",
+        "consistent",
+    ),
     "metrics": (
         "ExpectedUtility",
         "KAnonymity",
@@ -116,7 +135,7 @@ _HOMES = {
     ),
     "arrays": ("above_threshold", "choose", "gaussian", "geometric", "laplace"),
     "declare": ("feature",),
-    "declare.bounds": ("PrivateBounds", "private_bounds"),
+    "declare.bounds": ("PrivateBounds", "private_bounds", "private_quantiles"),
     "declare.calendar": ("Date",),
     "declare.choice": ("when",),
     "declare.dataset": ("CSV", "Dataset", "Postgres", "Spark"),
@@ -212,6 +231,7 @@ __all__ = [
     "above_threshold",
     "choose",
     "col",
+    "consistency_adjustment",
     "consistent",
     "correlation",
     "count",
@@ -233,6 +253,7 @@ __all__ = [
     "odds",
     "people",
     "private_bounds",
+    "private_quantiles",
     "proportion",
     "quantile",
     "ratio",

@@ -17,6 +17,7 @@ from sfumato.declare.schema import (
     Text,
 )
 from sfumato.release.text import aligned, visible
+from sfumato.release.tongue import language_asked
 from sfumato.words import N_, language, speaker
 
 __all__ = ["Described", "Description", "describe"]
@@ -92,7 +93,7 @@ class Description:
         Args:
             lang: ``"en"`` or ``"zh"``; default: the language of the locale.
         """
-        say = speaker(language(lang))
+        say = speaker(language_asked(lang))
         table = [_heads(say), *(_row(c, say) for c in self.columns)]
         asked = [_asked(c, say) for c in self.columns]
         return "\n".join([

@@ -16,6 +16,7 @@ from sfumato.engine.dialect import Dialect
 from sfumato.engine.physical import Layout
 from sfumato.plan import Expected, Plan, Step, expected_errors
 from sfumato.release.text import aligned, visible
+from sfumato.release.tongue import language_asked
 from sfumato.words import N_, language, speaker
 
 __all__ = ["Explanation", "Measured", "explain"]
@@ -84,7 +85,7 @@ class Explanation:
         Args:
             lang: ``"en"`` or ``"zh"``; default: the language of the locale.
         """
-        say = speaker(language(lang))
+        say = speaker(language_asked(lang))
         lines = [visible(self.question), self._costs(lang), ""]
         for table, right in self._tables(lang):
             lines += [*aligned(table, right=right), ""]
@@ -94,7 +95,7 @@ class Explanation:
         return "\n".join(lines).rstrip()
 
     def _costs(self, lang: str | None) -> str:
-        say = speaker(language(lang))
+        say = speaker(language_asked(lang))
         return say(
             N_("costs {cost} of the budget of {dataset}; protects {unit}"),
             cost=self.cost,
@@ -219,7 +220,7 @@ _LAWS = {
 
 
 def _measured_table(measured: Sequence[Measured], lang: str | None) -> list[list[str]]:
-    say = speaker(language(lang))
+    say = speaker(language_asked(lang))
     heads = [
         say(N_("measured")),
         say(N_("integers")),
@@ -245,7 +246,7 @@ def _measured_table(measured: Sequence[Measured], lang: str | None) -> list[list
 
 
 def _expected_table(expected: Sequence[Expected], lang: str | None) -> list[list[str]]:
-    say = speaker(language(lang))
+    say = speaker(language_asked(lang))
     heads = [
         say(N_("figure")),
         say(N_("expected error")),

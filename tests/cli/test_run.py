@@ -255,7 +255,7 @@ def test_the_demo_runs_twice_in_both_languages(program, desk):
     release = {"d/release.json", "d/release.csv", "d/report.html"}
     assert set(desk.files()) == release | synthetic
     made = json.loads(Path("d/release.json").read_text("utf-8"))["releases"]
-    assert [len(r["figures"]) for r in made] == [8, 4, 8]
+    assert [len(r["figures"]) for r in made] == [8, 4, 7]
     assert sum(float(r["claim"]["epsilon"]) for r in made) == pytest.approx(0.5)
     assert made[0]["title"] == "各列均值"
     assert "血糖分布" in again.stdout

@@ -245,3 +245,16 @@ def test_no_sum_of_two_laplaces_is_wider_than_the_reach() -> None:
             b, c = math.sqrt((1 - share) / 2), math.sqrt(share / 2)
             beyond = (b**2 * math.exp(-t / b) - c**2 * math.exp(-t / c)) / (b**2 - c**2)
             assert beyond <= 1 - confidence + 1e-9
+
+
+def test_the_tutorials_step():
+    """`consistency_adjustment(noisy, sum=…)` is least squares under a total."""
+    noisy = [52.3, 31.1, 20.6]
+
+    made = sf.consistency_adjustment(noisy, sum=100)
+    whole = sf.consistency_adjustment(noisy, sum=100, integers=True, nonnegative=True)
+
+    assert made.values == pytest.approx(np.array(noisy) - 4 / 3)
+    assert list(made.raw) == noisy
+    assert whole.values.sum() == 100
+    assert (whole.values % 1 == 0).all()

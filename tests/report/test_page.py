@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from sfumato.account.deployment import DEPLOYMENTS
-from sfumato.errors import MissingExtraError
+from sfumato.errors import ArgumentError, MissingExtraError
 from sfumato.release import Figure, Noise, Release
 from sfumato.release.owner import compare
 from sfumato.report import owner_html, to_html
@@ -381,3 +381,14 @@ def test_save_html(release: Release, tmp_path: Path) -> None:
 
     text = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert text == to_html([release], lang="zh")
+
+
+@pytest.mark.parametrize("form", ["html", "md", "xlsx", "zip", "csv"])
+def test_an_unknown_language_is_refused(
+    release: Release, form: str, tmp_path: Path
+) -> None:
+    """One clear error, and no file, where a language is asked for that nobody speaks."""
+    with pytest.raises(ArgumentError, match="unknown language 'fr'"):
+        release.save(tmp_path / f"report.{form}", lang="fr")
+
+    assert list(tmp_path.iterdir()) == []

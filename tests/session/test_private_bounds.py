@@ -256,3 +256,26 @@ def test_the_whole_release_keeps_its_claim() -> None:
     )
 
     assert not found.violated, found
+
+
+def test_quantiles_of_ones_own_choice(table) -> None:
+    """Clipped above only: the lower end stays public, the upper one is found."""
+    wish = sf.private_quantiles(0, "0.95", within=(0, 1_000_000))
+    session = session_of(table, x=sf.Real(bounds=wish, step="0.5"))
+
+    release = session.query().select(sf.mean("x")).plan(epsilon="2").release()
+
+    found = release.question.partition("clipped to [")[2].partition("]")[0]
+    low, high = (float(part) for part in found.split(","))
+    assert low == 0
+    assert np.quantile(TAIL, 0.5) < high < 4 * np.quantile(TAIL, 0.95)
+
+
+@pytest.mark.parametrize(
+    "levels", [(0.9, 0.5), (0, 1), (-0.1, 0.5), (0.5, 1.5), ("x", 0.5), (0.5, 0.5)]
+)
+def test_wrong_quantiles_are_refused(levels) -> None:
+    """Before any table is opened, with what to write instead."""
+    with pytest.raises(sf.errors.DeclarationError, match="lie in order") as refused:
+        sf.private_quantiles(*levels, within=(0, 9))
+    assert "private_quantiles(0, 0.99" in str(refused.value)

@@ -1,6 +1,6 @@
 """Noisy figures → figures that agree with each other: post-processing, free of cost."""
 
-from sfumato.consistency.adjust import Adjusted, consistent
+from sfumato.consistency.adjust import Adjusted, consistency_adjustment, consistent
 from sfumato.consistency.constraint import Between, Constraint, Monotone, Parts, Total
 
 __all__ = [
@@ -10,5 +10,6 @@ __all__ = [
     "Monotone",
     "Parts",
     "Total",
+    "consistency_adjustment",
     "consistent",
 ]

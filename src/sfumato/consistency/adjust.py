@@ -29,7 +29,7 @@ from sfumato.words import N_
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = ["Adjusted", "consistent"]
+__all__ = ["Adjusted", "consistency_adjustment", "consistent"]
 
 
 @final
@@ -156,6 +156,41 @@ def consistent(  # noqa: PLR0913  all but the first two are options
         np.maximum(high, found.values),
         confidence,
         figures,
+    )
+
+
+def consistency_adjustment(
+    noisy: ArrayLike,
+    *,
+    sum: float | None = None,  # noqa: A002  the name that the tutorials use
+    variances: ArrayLike | None = None,
+    nonnegative: bool = False,
+    integers: bool = False,
+) -> Adjusted:
+    """Make noisy numbers add up to a public total: the tutorials' step, by `consistent`.
+
+    Formal guarantee: as `consistent`.
+
+    Args:
+        noisy: Noisy numbers, shape ``(n,)``.
+        sum: Their total, where it is publicly known.
+        variances: Of the noise; without them all numbers are moved alike.
+        nonnegative: None may be below 0.
+        integers: All must be whole.
+
+    Raises:
+        ArgumentError: As `consistent`.
+
+    Examples:
+        >>> consistency_adjustment([52.0, 31.0, 20.0], sum=100, integers=True).values
+        array([51., 30., 19.])
+    """
+    return consistent(
+        noisy,
+        total=sum,
+        variances=variances,
+        nonnegative=nonnegative,
+        integers=integers,
     )
 
 

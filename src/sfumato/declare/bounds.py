@@ -10,7 +10,7 @@ from sfumato.amount import Amount, exact
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
 
-__all__ = ["PrivateBounds", "private_bounds", "stated_bounds"]
+__all__ = ["PrivateBounds", "private_bounds", "private_quantiles", "stated_bounds"]
 
 
 @final
@@ -21,14 +21,16 @@ class PrivateBounds:
     Attributes:
         lower: Public lower end that every plausible value is above.
         upper: Public upper end.
-        q: The bounds shall be near the quantiles ``1 - q`` and ``q``.
+        q: The upper bound shall be near this quantile.
         share: Part of a question's loss that finding the bounds costs.
+        low: The lower bound shall be near this one; 0 for the public end itself.
     """
 
     lower: Amount
     upper: Amount
     q: Fraction
     share: Fraction
+    low: Fraction
 
 
 def private_bounds(
@@ -62,13 +64,68 @@ def private_bounds(
         sfumato.errors.DeclarationError: [SF101] private bounds need public ends to search within
           hint: write private_bounds(0.99, within=(0, 10_000)); the ends may be very wide
     """
-    level, part = exact(q), exact(share)
+    level = exact(q)
     if level is None or not Fraction(1, 2) < level < 1:
         raise DeclarationError(
             N_("the quantile of private bounds lies between 0.5 and 1, got {value}"),
             hint=N_("write 0.99 to clip one value in a hundred on each side"),
             value=repr(q)[:60],
         )
+    return _wish(1 - level, level, within, share)
+
+
+def private_quantiles(
+    low: Amount,
+    high: Amount,
+    *,
+    within: tuple[Amount, Amount] | None = None,
+    share: Amount = "0.2",
+) -> PrivateBounds:
+    """Declare clipping bounds near two quantiles of one's own choice; see `private_bounds`.
+
+    A column that begins at 0, such as a charge, is best clipped above only: low = 0 keeps
+    the public lower end.
+
+    Args:
+        low: Quantile of the lower bound, from 0; 0 is the public end.
+        high: Quantile of the upper bound, to 1; 1 is the public end.
+        within: As `private_bounds`.
+        share: As `private_bounds`.
+
+    Raises:
+        DeclarationError: The quantiles are not in order between 0 and 1, both are ends, or
+            as `private_bounds`.
+
+    Examples:
+        >>> private_quantiles(0, "0.99", within=(0, 10_000)).low
+        Fraction(0, 1)
+        >>> private_quantiles(0.5, 1.2, within=(0, 10_000))
+        Traceback (most recent call last):
+        sfumato.errors.DeclarationError: [SF101] the quantiles of private bounds lie in order between 0 and 1, got (0.5, 1.2)
+          hint: write private_quantiles(0, 0.99, within=(0, 10_000)) to clip above only
+    """
+    first, last = exact(low), exact(high)
+    if (
+        first is None
+        or last is None
+        or not (0 <= first < last <= 1 and last - first < 1)
+    ):
+        raise DeclarationError(
+            N_(
+                "the quantiles of private bounds lie in order between 0 and 1, got {value}"
+            ),
+            hint=N_(
+                "write private_quantiles(0, 0.99, within=(0, 10_000)) to clip above only"
+            ),
+            value=repr((low, high))[:60],
+        )
+    return _wish(first, last, within, share)
+
+
+def _wish(
+    low: Fraction, high: Fraction, within: object, share: object
+) -> PrivateBounds:
+    part = exact(share)
     if part is None or not 0 < part < 1:
         raise DeclarationError(
             N_("the share of private bounds lies between 0 and 1, got {value}"),
@@ -82,7 +139,7 @@ def private_bounds(
                 "write private_bounds(0.99, within=(0, 10_000)); the ends may be very wide"
             ),
         )
-    return PrivateBounds(within[0], within[1], level, part)
+    return PrivateBounds(within[0], within[1], high, part, low)
 
 
 def stated_bounds(

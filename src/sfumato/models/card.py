@@ -13,9 +13,10 @@ from sfumato.models.evaluation import Evaluation
 from sfumato.models.residuals import RegressionEvaluation
 from sfumato.models.training import Trained
 from sfumato.release.text import visible
+from sfumato.release.tongue import language_asked
 from sfumato.release.wording import NOT_PRIVATE
 from sfumato.report.page import render
-from sfumato.words import N_, language, speaker
+from sfumato.words import N_, speaker
 
 __all__ = ["card", "measured_lines"]
 
@@ -65,7 +66,7 @@ def card(
     Raises:
         MissingExtraError: Jinja2 is not installed.
     """
-    tongue = language(lang)
+    tongue = language_asked(lang)
     say = speaker(tongue)
     claim = trained.model.privacy_claim_
     return render(

@@ -44,8 +44,10 @@ def clipping_bounds(
         counts = np.array(values[recipe.part], dtype=np.float64)
         alone = noise_error(plan, recipe.part, 1 - 2 * _FALSE / len(counts))
         kept = np.where(counts > alone, counts, 0.0)
-        q = column.private.q if column.private else Fraction(99, 100)
-        found[statistic.column] = _ends(column, statistic.edges, kept, float(q))
+        levels = Fraction(1, 100), Fraction(99, 100)
+        if column.private:
+            levels = column.private.low, column.private.q
+        found[statistic.column] = _ends(column, statistic.edges, kept, levels)
     return found
 
 
@@ -53,12 +55,15 @@ def _ends(
     column: Real | Integer,
     edges: tuple[float, ...],
     counts: np.ndarray[tuple[int], np.dtype[np.float64]],
-    q: float,
+    levels: tuple[Fraction, Fraction],
 ) -> tuple[float, float]:
     if not counts.any():
         return column.lower, column.upper
     below = np.concatenate([[0.0], np.cumsum(counts)])
-    low, high = np.interp([(1 - q) * below[-1], q * below[-1]], below, edges)
+    ranks = [float(level) * below[-1] for level in levels]
+    low, high = np.interp(ranks, below, edges)
+    low = column.lower if levels[0] == 0 else low
+    high = column.upper if levels[1] == 1 else high
     step = column.step
     first, last = floor(low / step), ceil(high / step)
     last = max(last, first + 1)

@@ -13,7 +13,8 @@ from sfumato.errors import ArgumentError
 from sfumato.release.formats import to_json
 from sfumato.release.merged import merge
 from sfumato.release.tables import write_csv
-from sfumato.words import N_, language
+from sfumato.release.tongue import language_asked
+from sfumato.words import N_
 
 if TYPE_CHECKING:
     from sfumato.release.record import Release
@@ -39,7 +40,7 @@ def save(
     ending = where.suffix.lower().removeprefix(".")
     if ending not in FORMATS:
         raise refuse_ending(where, ", ".join(f".{known}" for known in FORMATS))
-    write(where, FORMATS[ending]([release], language(lang)))
+    write(where, FORMATS[ending]([release], language_asked(lang)))
 
 
 def _json(releases: Sequence[Release], _: str) -> str:

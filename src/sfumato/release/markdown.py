@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from sfumato.release.promise import promise
 from sfumato.release.record import Release
 from sfumato.release.text import visible
+from sfumato.release.tongue import language_asked
 from sfumato.release.wording import (
     NOT_PRIVATE,
     Say,
@@ -19,7 +20,7 @@ from sfumato.release.wording import (
     range_words,
     scale_unit,
 )
-from sfumato.words import N_, language, speaker
+from sfumato.words import N_, speaker
 
 __all__ = ["to_markdown"]
 
@@ -33,7 +34,7 @@ def to_markdown(releases: Sequence[Release], *, lang: str | None = None) -> str:
         releases: What to show, all figures.
         lang: ``"en"`` or ``"zh"``; default: the language of the locale.
     """
-    say = speaker(language(lang))
+    say = speaker(language_asked(lang))
     return "\n".join(line for release in releases for line in _lines(release, say))
 
 

@@ -17,7 +17,8 @@ from sfumato.release.merged import merge
 from sfumato.release.promise import promise
 from sfumato.release.record import Release
 from sfumato.release.tables import Sort, sort_of, write_csv
-from sfumato.words import language, speaker
+from sfumato.release.tongue import language_asked
+from sfumato.words import speaker
 
 __all__ = ["descriptor", "to_package"]
 
@@ -79,7 +80,7 @@ def descriptor(
     releases: Sequence[Release], *, lang: str | None = None
 ) -> dict[str, Any]:
     """Return the fields of ``datapackage.json``."""
-    say = speaker(language(lang))
+    say = speaker(language_asked(lang))
     fields = [_field(name, sort_of(name, c)) for name, c in merge(releases).items()]
     dialect = {"delimiter": ",", "doubleQuote": True, "lineTerminator": "\r\n"}
     return {

@@ -8,6 +8,7 @@ from html import escape
 from sfumato.release.promise import hidden_words, promise
 from sfumato.release.record import Figure, Release
 from sfumato.release.text import columns, pad, visible
+from sfumato.release.tongue import language_asked
 from sfumato.release.wording import (
     NOT_PRIVATE,
     Say,
@@ -19,7 +20,7 @@ from sfumato.release.wording import (
     range_words,
     scale_unit,
 )
-from sfumato.words import N_, language, speaker
+from sfumato.words import N_, speaker
 
 __all__ = ["to_snippet", "to_text"]
 
@@ -35,7 +36,7 @@ def to_text(release: Release, *, lang: str | None = None) -> str:
         release: What to show.
         lang: ``"en"`` or ``"zh"``; default: the language of the locale.
     """
-    say = speaker(language(lang))
+    say = speaker(language_asked(lang))
     lines = [] if release.claim.private else [f"*** {say(NOT_PRIVATE)} ***", ""]
     head = (release.title, release.question)
     lines += [visible(t) for t in dict.fromkeys(head) if t]
@@ -52,7 +53,7 @@ def to_text(release: Release, *, lang: str | None = None) -> str:
 
 def to_snippet(release: Release, *, lang: str | None = None) -> str:
     """Return a compact HTML table with the claim, for a notebook's output cell."""
-    say = speaker(language(lang))
+    say = speaker(language_asked(lang))
     heads, *rows = _heads(release, say), *_rows(release, say)
     used = [i for i in range(len(heads)) if any(row[i] for row in rows)]
     head = "".join(_tag("th", heads[i], i) for i in used)

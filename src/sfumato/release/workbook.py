@@ -12,8 +12,9 @@ from sfumato.release.merged import merge
 from sfumato.release.promise import promise
 from sfumato.release.record import Release
 from sfumato.release.tables import Cell
+from sfumato.release.tongue import language_asked
 from sfumato.release.wording import NOT_PRIVATE
-from sfumato.words import language, speaker
+from sfumato.words import speaker
 
 __all__ = ["to_workbook"]
 
@@ -45,7 +46,7 @@ def to_workbook(releases: Sequence[Release], *, lang: str | None = None) -> byte
 
 
 def _claims(releases: Sequence[Release], lang: str | None) -> Iterable[Sequence[Cell]]:
-    say = speaker(language(lang))
+    say = speaker(language_asked(lang))
     yield "title", "question", "promise", "receipt", "status"
     for release in releases:
         status = "private" if release.claim.private else say(NOT_PRIVATE)

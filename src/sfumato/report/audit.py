@@ -6,9 +6,10 @@ from dataclasses import dataclass
 
 from sfumato.release.audited import Audited, Check, Kind
 from sfumato.release.text import visible
+from sfumato.release.tongue import language_asked
 from sfumato.release.wording import Say
 from sfumato.report.page import render
-from sfumato.words import N_, language, speaker
+from sfumato.words import N_, speaker
 
 __all__ = ["audit_html"]
 
@@ -119,7 +120,7 @@ def audit_html(audited: Audited, *, lang: str | None = None) -> str:
     Raises:
         MissingExtraError: Jinja2 is not installed.
     """
-    tongue = language(lang)
+    tongue = language_asked(lang)
     say = speaker(tongue)
     count = len(audited.violations)
     alarm = say(N_("{count} claims are VIOLATED"), count=count) if count else ""

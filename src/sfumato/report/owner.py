@@ -10,6 +10,7 @@ from typing import Any
 from sfumato.release.owner import OWNER_ONLY, OwnerComparison, OwnerRow
 from sfumato.release.promise import promise
 from sfumato.release.text import visible
+from sfumato.release.tongue import language_asked
 from sfumato.release.wording import (
     Say,
     confidence_words,
@@ -24,7 +25,7 @@ from sfumato.report.plot import stack
 from sfumato.report.rows import bars
 from sfumato.report.table import Line, lines
 from sfumato.report.view import Drawing, draw
-from sfumato.words import N_, language, speaker
+from sfumato.words import N_, speaker
 
 __all__ = ["owner_html", "owner_pictures", "owner_plot"]
 
@@ -64,7 +65,7 @@ def owner_html(
     Raises:
         MissingExtraError: matplotlib or Jinja2 is not installed.
     """
-    tongue = language(lang)
+    tongue = language_asked(lang)
     say = speaker(tongue)
     views = [_view(c, say) for c in comparisons]
     title = say(N_("Owner's comparison: true and released figures"))
@@ -77,7 +78,7 @@ def owner_plot(comparison: OwnerComparison, *, lang: str | None = None) -> Any:
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
-    say = speaker(language(lang))
+    say = speaker(language_asked(lang))
     return stack(
         owner_pictures(comparison, say),
         visible(comparison.title or comparison.question),

@@ -11,11 +11,12 @@ from typing import Any
 from sfumato.release.libraries import need
 from sfumato.release.record import Release
 from sfumato.release.text import visible
+from sfumato.release.tongue import language_asked
 from sfumato.release.wording import NOT_PRIVATE
 from sfumato.report.closing import closings
 from sfumato.report.palette import DARK, LIGHT, variables
 from sfumato.report.view import view
-from sfumato.words import N_, language, speaker
+from sfumato.words import N_, speaker
 
 __all__ = ["render", "to_html"]
 
@@ -44,7 +45,7 @@ def to_html(
     Raises:
         MissingExtraError: matplotlib or Jinja2 is not installed.
     """
-    tongue = language(lang)
+    tongue = language_asked(lang)
     say = speaker(tongue)
     views = [view(release, say, headline=headline) for release in releases]
     if title is None:

@@ -8,12 +8,13 @@ from typing import Any
 from sfumato.release.promise import promise
 from sfumato.release.record import Release
 from sfumato.release.text import visible
+from sfumato.release.tongue import language_asked
 from sfumato.release.wording import NOT_PRIVATE
 from sfumato.report.canvas import settings
 from sfumato.report.frame import GAP, MUTED_SMALL, SIZE, Sheet
 from sfumato.report.palette import PAPER, TRUTH
 from sfumato.report.pictures import Picture, pictures
-from sfumato.words import language, speaker
+from sfumato.words import speaker
 
 __all__ = ["plot", "stack"]
 
@@ -28,7 +29,7 @@ def plot(release: Release, *, lang: str | None = None) -> Any:
     Raises:
         MissingExtraError: matplotlib is not installed.
     """
-    say = speaker(language(lang))
+    say = speaker(language_asked(lang))
     alarm = "" if release.claim.private else say(NOT_PRIVATE)
     pairs = [(figure, None) for figure in release.figures]
     drawn = pictures(pairs, release.confidence, say)

@@ -11,9 +11,10 @@ from sfumato.release.promise import promise
 from sfumato.release.quality import Attack, OwnerQuality, Portrait
 from sfumato.release.synthetic import SyntheticRelease
 from sfumato.release.text import visible
+from sfumato.release.tongue import language_asked
 from sfumato.release.wording import NOT_PRIVATE, Say
 from sfumato.report.page import render
-from sfumato.words import N_, language, speaker
+from sfumato.words import N_, speaker
 
 __all__ = ["quality_html", "synthetic_html"]
 
@@ -75,7 +76,7 @@ def synthetic_html(
     Raises:
         MissingExtraError: Jinja2 is not installed.
     """
-    tongue = language(lang)
+    tongue = language_asked(lang)
     say = speaker(tongue)
     columns = [
         (visible(name), _bars(labels, shares))
@@ -119,7 +120,7 @@ def quality_html(quality: OwnerQuality, *, lang: str | None = None) -> str:
     Raises:
         MissingExtraError: Jinja2 is not installed.
     """
-    tongue = language(lang)
+    tongue = language_asked(lang)
     say = speaker(tongue)
     maps = [
         _map(

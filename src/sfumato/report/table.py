@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
+from math import ceil, floor
 
 from sfumato.release.record import Figure
 from sfumato.release.wording import (
@@ -83,6 +84,8 @@ def _wide(figure: Figure, say: Say) -> str:
     if figure.sampling is None:
         return _NONE
     low, high = figure.sampling
+    if all(float(n).is_integer() for n in (figure.estimate, figure.low, figure.high)):
+        low, high = float(floor(low)), float(ceil(high))
     return signed(range_words(replace(figure, low=low, high=high), say))
 
 
