@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import lru_cache
 from math import exp, inf
 
 from sfumato.account.loss import Epsilon
@@ -78,20 +79,30 @@ class KNorm:
 
         It also keeps what `spread` adds to the scale below a sixty-fourth of it.
         """
-        wanted = _FINENESS * max(
-            Fraction(1), self.cost.value / self.rows, Fraction(self.spread, self.rows)
-        )
-        return 1 << (-(-wanted.numerator // wanted.denominator) - 1).bit_length()
+        return _resolution(self.rows, self.spread, self.cost.units)
 
     @property
     def scale(self) -> Fraction:
         """Scale of κ, exactly ``(rows * resolution + spread) / ε``."""
-        return (self.rows * self.resolution + self.spread) / self.cost.value
+        return _scale(self.rows, self.spread, self.cost.units)
 
     def coordinate(self, index: int) -> Coordinate:
         """Return the law of one coordinate's noise."""
         unit = float(self.bounds[index] * self.scale / self.resolution)
         return Coordinate(unit, len(self.bounds))
+
+
+@lru_cache(maxsize=1024)
+def _resolution(rows: int, spread: int, cost: int) -> int:
+    epsilon = Epsilon.from_units(cost).value
+    wanted = _FINENESS * max(Fraction(1), epsilon / rows, Fraction(spread, rows))
+    return 1 << (-(-wanted.numerator // wanted.denominator) - 1).bit_length()
+
+
+@lru_cache(maxsize=1024)
+def _scale(rows: int, spread: int, cost: int) -> Fraction:
+    levels = rows * _resolution(rows, spread, cost) + spread
+    return levels / Epsilon.from_units(cost).value
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,9 @@ class Dialect:
     whose first column is its highest bit. `hexed` stands for a text by the bytes of its UTF-8;
     where it is given, all but plain words are written so. `fence` ends
     a sub-query that must not be copied into the places where its columns are used.
-    `length` is in code points.
+    `length` is in code points. `packed` makes a 16-bit integer of one that fits, where
+    groups of such are kept in an array. `coded` is the place of a text among several, from
+    0, or null.
     """
 
     name: str
@@ -66,6 +68,8 @@ class Dialect:
     has_values: bool = True
     hexed: str | None = None
     fence: str = ""
+    packed: str = ""
+    coded: str = ""
 
     def constant(self, value: float) -> str:
         """Return a double constant: its shortest text, read by the database."""
@@ -144,6 +148,8 @@ DUCKDB = Dialect(
     sum_int64="CAST(COALESCE(SUM({x}), 0) AS BIGINT)",
     null_int64="CAST(NULL AS BIGINT)",
     cte="{name} AS MATERIALIZED",
+    packed="CAST({x} AS SMALLINT)",
+    coded="CAST(enum_code(TRY_CAST({x} AS ENUM({keys}))) AS BIGINT)",
 )
 
 POSTGRES = Dialect(

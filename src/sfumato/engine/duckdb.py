@@ -30,6 +30,7 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     # Parquet statistics leave NaN out; trusting them, DuckDB folds isnan(x) to false and
     # x <= bound to true, and a NaN reaches the sum.
     "disabled_optimizers": "statistics_propagation",
+    "perfect_ht_threshold": 17,  # bits: an array for groups of 16-bit integers (`packed`)
     "pandas_analyze_sample": 0,  # arrays of texts are texts, whatever the first ones are
     "python_enable_replacements": False,
     "temp_directory": "",  # private rows are never spilled to a disk

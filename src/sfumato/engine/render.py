@@ -11,13 +11,15 @@ The statement reads the table once and adds up the relation of `scan`::
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
 from itertools import chain
 from typing import final
 
 from sfumato.engine import Exact
 from sfumato.engine.dialect import Dialect
 from sfumato.engine.groups import Groups
+from sfumato.engine.packed import packed
 from sfumato.engine.physical import Layout
 from sfumato.engine.scan import Scan, axes_of
 from sfumato.engine.totals import Totals
@@ -26,6 +28,28 @@ from sfumato.plan import Binned, Level, Plan
 __all__ = ["Statement"]
 
 _MARKED = 30  # arguments of one GROUPING; databases take at most 31 to 63
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Store:
+    """What the rows of one aggregate's cells are added to.
+
+    Attributes:
+        held: The aggregate.
+        counts: Its cells, group by group.
+        size: How many cells each group has.
+        places: For cells that were met, their place in a group; none for no bin.
+    """
+
+    held: Binned
+    counts: list[int]
+    size: int = field(init=False)
+    places: dict[tuple[object, ...], int | None] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Keep the size, which an aggregate computes anew each time."""
+        object.__setattr__(self, "size", self.held.count)
 
 
 @final
@@ -43,6 +67,9 @@ class Statement:
         self._axes, self._sets = self._scan.axes, self._scan.sets
         self._sums, self._products = self._scan.sums, self._scan.products
         self._squares, self._counted = self._scan.squares, self._scan.counted
+        self._packed = packed(plan, self._scan, dialect)
+        if self._packed is not None:
+            self._scan.code(self._packed.codes)
         self.sql = self._render()
 
     def exact(self, rows: list[tuple[object, ...]]) -> Exact:
@@ -51,27 +78,37 @@ class Statement:
 
     def read(self, rows: list[tuple[object, ...]]) -> Totals:
         """Add the statement's rows up per group cell, in exact integers."""
+        if self._packed is not None:
+            rows = list(self._packed.rows(rows))
         groups = Groups(self._plan, self._scan.groups, rows)
         totals = self._zero(len(groups.found) + (self._plan.query.other is not None))
         totals.found = groups.found
-        keys, axes = len(self._plan.query.keys), len(self._axes)
+        keys = len(self._plan.query.keys)
+        end = keys + len(self._axes)
+        start = end + len(self._marks)
         first = next(iter(self._sets), ())
         # Looked up once: an aggregate with hundreds of edges is slow to hash.
         stores = {
-            chosen: [(held, totals.bins[held]) for held in several]
+            chosen: [_Store(held, totals.bins[held]) for held in several]
             for chosen, several in self._sets.items()
         }
+        sums = list(self._targets(totals))
         for row in rows:
             group = groups.place(row)
             if group is None:
                 continue
-            marks = len(self._marks)
-            chosen = self._chosen(row[keys + axes : keys + axes + marks])
-            numbers = [int(str(cell)) for cell in row[keys + axes + marks :]]
-            for held, store in stores.get(chosen, ()):
-                self._add_bin(store, group, held, row[keys : keys + axes], numbers[0])
+            chosen = first if start == end else self._chosen(row[end:start])
+            numbers = list(map(int, map(str, row[start:])))
+            cells = row[keys:end]
+            for store in stores.get(chosen, ()):
+                place = store.places.get(cells, -1)
+                if place == -1:
+                    place = store.places[cells] = self._place(store.held, cells)
+                if place is not None:
+                    store.counts[group * store.size + place] += numbers[0]
             if chosen == first:
-                self._add_sums(totals, group, numbers)
+                for target, number in zip(sums, numbers, strict=False):
+                    target[group] += number
         return totals
 
     def _zero(self, groups: int) -> Totals:
@@ -108,43 +145,36 @@ class Statement:
             ]
         return tuple(axes)
 
-    def _add_bin(
-        self,
-        store: list[int],
-        group: int,
-        held: Binned,
-        cells: Sequence[object],
-        rows: int,
-    ) -> None:
+    def _place(self, held: Binned, cells: Sequence[object]) -> int | None:
+        """Return the place among the cells of a group; none for a row in no bin."""
         place = 0
         for axis in axes_of(held):
             cell = cells[self._axes.index(axis)]
             plain = isinstance(axis, Level) or axis.edges
             inner = cell if plain else self._scan.terms.place(axis.column, cell)
             if not (isinstance(inner, int) and 0 <= inner < axis.count):
-                return
+                return None
             place = place * axis.count + inner
-        store[group * held.count + place] += rows
+        return place
 
-    def _add_sums(self, totals: Totals, group: int, numbers: list[int]) -> None:
-        rest = iter(numbers)
-        totals.rows[group] += next(rest)
+    def _targets(self, totals: Totals) -> Iterator[list[int]]:
+        """Iterate over what the numbers of a row are added to, in their order."""
+        yield totals.rows
         for one in self._sums:
-            totals.values[one.slot][group] += next(rest)
-            totals.sums[one.slot][group] += next(rest)
+            yield totals.values[one.slot]
+            yield totals.sums[one.slot]
             if one.slot in self._squares:
-                totals.squares[one.slot][group] += next(rest)
+                yield totals.squares[one.slot]
         for pair in self._products:
-            for sums in totals.products[pair]:
-                sums[group] += next(rest)
+            yield from totals.products[pair]
         for slot in self._counted:
-            totals.values[slot][group] += next(rest)
+            yield totals.values[slot]
 
     def _render(self) -> str:
         keys = self._scan.keys
         bins = [f"b{i}" for i, _ in enumerate(self._axes)]
         count, total = self._dialect.count_text, self._dialect.total
-        outputs = keys + bins
+        outputs = ["cell"] if self._packed is not None else keys + bins
         outputs += [self._dialect.marks([bins[i] for i in p]) for p in self._marks]
         outputs.append(count.format(x="*"))
         for i, one in enumerate(self._sums):
@@ -156,9 +186,17 @@ class Statement:
             product = self._scan.product(pair)
             outputs += [count.format(x=product), total(product, pair.reach)]
         outputs += [count.format(x=f"v{i}") for i, _ in enumerate(self._counted)]
-        sets = [[bins[i] for i in axes] for axes in self._sets]
+        relation, sets = (
+            self._scan.relation(),
+            [[bins[i] for i in axes] for axes in self._sets],
+        )
+        if self._packed is not None:
+            relation = (
+                f"SELECT *, {self._packed.sql} AS cell FROM ({relation}) AS places"
+            )
+            keys, sets = ["cell"], []
         return (
-            f"SELECT {', '.join(outputs)} FROM ({self._scan.relation()}) AS steps"
+            f"SELECT {', '.join(outputs)} FROM ({relation}) AS steps"
             f"{_group_by(keys, sets)}"
         )
 

@@ -111,6 +111,11 @@ class Scan:
         self.counted = [slot for slot in wanted if slot not in summed]
         columns = [name for s in self.sums for name in (s.column, *s.slot[1])]
         self._numbers = list(dict.fromkeys(columns))
+        self._codes: tuple[str, ...] = ()
+
+    def code(self, codes: tuple[str, ...]) -> None:
+        """Have ``k0``, … hold places among the keys; null, not left out, for no key."""
+        self._codes = codes
 
     def _grids(self, one: Aggregate) -> Iterator[Grid]:
         """Iterate over the grid numbers that an aggregate is made of."""
@@ -184,12 +189,17 @@ class Scan:
         """Return the layer that reads the table: filters, raw keys, numbers."""
         plan = self._plan
         outputs = [f"{self.terms.identity()} AS u" for _ in self._owner()]
-        outputs += [f"{self._key(n)} AS k{i}" for i, n in enumerate(plan.query.keys)]
-        outputs += [self._bin_cell(b) + f" AS h{i}" for i, b in enumerate(self.axes)]
+        keys = self._codes or [self._key(n) for n in plan.query.keys]
+        outputs += [f"{key} AS k{i}" for i, key in enumerate(keys)]
+        outputs += [
+            self._bin_cell(axis) + f" AS h{i}"
+            for i, axis in enumerate(self.axes)
+            if self._cell_of(i) == f"h{i}"
+        ]
         outputs += [self._clamped(n) + f" AS x{i}" for i, n in enumerate(self._numbers)]
         outputs += [self._value(s) + f" AS v{i}" for i, s in enumerate(self.counted)]
         tests = [f"({self.groups.has_key(name)})" for name in plan.query.keys]
-        tests = tests if plan.query.other is None else []
+        tests = tests if plan.query.other is None and not self._codes else []
         if self._source.condition is not None:
             tests.insert(0, f"({self._source.condition})")
         tests += [f"({self.terms.identity()}) IS NOT NULL" for _ in self._owner()]
@@ -252,7 +262,7 @@ class Scan:
 
     def _bin(self, place: int) -> str:
         """Return the place of a clamped number among the bins; -1 outside the edges."""
-        bins, cell = self.axes[place], f"h{place}"
+        bins, cell = self.axes[place], self._cell_of(place)
         if isinstance(bins, Level):
             q = f"({self._number(bins.column, bins.first, cell)})"
             shifted = self._dialect.shifted.format(x=q, bits=bins.bits)
@@ -266,26 +276,43 @@ class Scan:
         if width is None:
             inner = self._bisect(cell, bins.edges, 0, bins.count - 1)
         else:
-            inner = self._counted_off(cell, bins.edges, width)
+            inner = self._counted_off(cell, bins, width)
+        outside = f"WHEN {cell} < {first} THEN -1 WHEN {cell} > {last} THEN -1 "
         # The last bin is closed, so its right edge belongs to it.
         return (
-            f"CASE WHEN {cell} < {first} THEN -1 WHEN {cell} > {last} THEN -1 "
+            f"CASE {'' if self._is_inside(bins) else outside}"
             f"WHEN {cell} >= {start} THEN {bins.count - 1} "
             f"WHEN {cell} IS NOT NULL THEN {inner} END"
         )
 
-    def _counted_off(self, cell: str, edges: tuple[float, ...], width: float) -> str:
+    def _cell_of(self, place: int) -> str:
+        """Return the clamped cell that an axis counts by; one that is summed, if any."""
+        bins = self.axes[place]
+        if (isinstance(bins, Level) or bins.edges) and bins.column in self._numbers:
+            return f"x{self._numbers.index(bins.column)}"
+        return f"h{place}"
+
+    def _is_inside(self, bins: Bins) -> bool:
+        """Tell whether the declared bounds leave no clamped number outside the edges."""
+        column = self._plan.schema[bins.column]
+        return isinstance(column, Real | Integer) and (
+            bins.edges[0] <= column.lower and column.upper <= bins.edges[-1]
+        )
+
+    def _counted_off(self, cell: str, bins: Bins, width: float) -> str:
         """Return the bin of a cell by one division; see `evenly`.
 
-        What lies outside the edges is put to the first of them, so that the one cast
+        What may lie outside the edges is put to the first of them, so that the one cast
         cannot overflow, in whatever order a database evaluates the arms.
         """
         dialect = self._dialect
-        first, last = dialect.constant(edges[0]), dialect.constant(edges[-1])
-        inside = (
-            f"(CASE WHEN {cell} < {first} THEN {first} WHEN {cell} > {last} "
-            f"THEN {first} ELSE {cell} END - {first})"
-        )
+        first, last = map(dialect.constant, (bins.edges[0], bins.edges[-1]))
+        inside = f"({cell} - {first})"
+        if not self._is_inside(bins):
+            inside = (
+                f"(CASE WHEN {cell} < {first} THEN {first} WHEN {cell} > {last} "
+                f"THEN {first} ELSE {cell} END - {first})"
+            )
         quotient = dialect.quotient.format(
             x=inside,
             step=dialect.constant(width),

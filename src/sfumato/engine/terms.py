@@ -158,6 +158,29 @@ class Terms:
         )
         return f"CASE {arms} END"
 
+    def code(self, name: str) -> tuple[str, tuple[object, ...]] | None:
+        """Return the place of a cell among the keys by one look-up, or null.
+
+        Beside it stands a raw cell of each key, for `place`. None where the dialect has no
+        look-up of texts, or a key is no plain text.
+        """
+        cell, physical = self._slots[name]
+        if isinstance(physical, Places):
+            place = self.dialect.to_int64.format(x=cell)
+            sql = f"CASE WHEN {cell} >= 0 THEN {place} END"
+            return sql, tuple(range(self.keys(name)))
+        column = self.schema[name]
+        if not isinstance(physical, Text) or isinstance(column, Boolean):
+            return None
+        texts = self._listed.get(name) or _tokens(column)
+        constants = [c for several in self._keys(name) for c in several]
+        plain = len(constants) == len(texts) and not any("\0" in t for t in texts)
+        if not plain or not self.dialect.coded:
+            return None
+        return self.dialect.coded.format(
+            x=self._cell(name), keys=", ".join(constants)
+        ), texts
+
     def identity(self) -> str:
         """Return something equal for rows of one person only, null for nobody's."""
         unit = self.schema.unit

@@ -77,6 +77,7 @@ def figures(
 
     Formal guarantee: post-processing of the noisy integers; adds no privacy loss.
     """
+    laws: dict[tuple[int, ...], tuple[Noise, ...]] = {}
     for statistic, recipe in plan.answers:
         estimates = points(plan, recipe, noisy)
         raw = estimates
@@ -93,6 +94,8 @@ def figures(
         places = list(_places(plan, statistic, recipe, noisy))
         told = zip(places, estimates, raw, low, high, strict=True)
         for (place, e, r, lo, hi), ends, spot in zip(told, both, spots, strict=False):
+            if place.terms not in laws:
+                laws[place.terms] = tuple(_noise(plan, part) for part in place.terms)
             yield Figure(
                 name=statistic.name,
                 kind=type(statistic).__name__.lower(),  # type: ignore[arg-type]
@@ -101,7 +104,7 @@ def figures(
                 estimate=float(e),
                 low=float(lo),
                 high=float(hi),
-                noise=tuple(_noise(plan, part) for part in place.terms),
+                noise=laws[place.terms],
                 unit=place.unit,
                 bin=place.bin,
                 other=place.other,

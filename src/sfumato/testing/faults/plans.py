@@ -141,16 +141,25 @@ def pairs_as_if_a_replaced_row_kept_its_pair(swap: Swap) -> None:
 
 def a_pair_counted_in_both_orders(swap: Swap) -> None:
     """A row counted in its pair and in the mirrored one."""
-    add = Statement._add_bin
+    read = Statement.read
 
-    def twice(
-        self: Any, store: Any, group: Any, held: Any, cells: Any, rows: Any
-    ) -> None:
-        add(self, store, group, held, cells, rows)
-        if isinstance(held, Crossed):
-            add(self, store, group, held, cells[::-1], rows)
+    def twice(self: Any, rows: Any) -> Any:
+        totals = read(self, rows)
+        for held, counts in totals.bins.items():
+            if isinstance(held, Crossed):
+                _add_mirrored(counts, held.first.count, held.second.count)
+        return totals
 
-    swap(Statement, "_add_bin", twice)
+    swap(Statement, "read", twice)
+
+
+def _add_mirrored(counts: list[int], rows: int, columns: int) -> None:
+    """Add each pair's count to the pair in the other order, where there is one."""
+    for place, count in enumerate(tuple(counts)):
+        group, inner = divmod(place, rows * columns)
+        i, j = divmod(inner, columns)
+        if j < rows and i < columns:
+            counts[group * rows * columns + j * columns + i] += count
 
 
 def share_as_if_only_the_key_counted(swap: Swap) -> None:
