@@ -7,40 +7,33 @@ A reader counts dots better than she reads densities (Kay, Kola, Hullman, Munson
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Final
 
 import numpy as np
 
-from sfumato.plan import (
-    ByCount,
-    ByQuotient,
-    ByRatio,
-    BySquares,
-    Direct,
-    Plan,
-    Recipe,
-)
-from sfumato.post.interval import intervals
+from sfumato.plan import ByCount, ByQuotient, ByRatio, BySquares, Direct, Recipe
 from sfumato.post.rule import Floats
 
-__all__ = ["DOTS", "MOST", "dots"]
+__all__ = ["DOTS", "LEVELS", "MOST", "dots", "has_dots"]
 
 DOTS = 20
 MOST = 24  # figures of a plan that has dots: a page shows no more of them
-_KINDS = Direct | ByRatio | ByCount | BySquares | ByQuotient
+LEVELS: Final = tuple((2 * i + 1) / DOTS for i in range(DOTS // 2))
+"""The confidences of the intervals whose ends the dots are."""
 
 
-def dots(
-    plan: Plan, recipe: Recipe, values: Sequence[Sequence[float]]
-) -> Floats | None:
+def has_dots(recipe: Recipe) -> bool:
+    """Tell whether there are intervals of all confidences."""
+    return isinstance(recipe, Direct | ByRatio | ByCount | BySquares | ByQuotient)
+
+
+def dots(found: Sequence[tuple[Floats, Floats]]) -> Floats:
     """Return, per figure, the quantiles 0.025, 0.075 … 0.975 of where noise leaves it.
 
-    Formal guarantee: post-processing; adds no privacy loss. They are the ends of the
-    intervals of confidence 0.05, 0.15 … 0.95. None where there are no such intervals.
+    Formal guarantee: post-processing; adds no privacy loss.
+
+    Args:
+        found: The intervals of confidences `LEVELS`.
     """
-    if not isinstance(recipe, _KINDS):
-        return None
-    found = [
-        intervals(plan, recipe, values, (2 * i + 1) / DOTS) for i in range(DOTS // 2)
-    ]
     lows, highs = (np.stack(side, axis=-1) for side in zip(*found, strict=True))
     return np.sort(np.concatenate([lows, highs], axis=-1), axis=-1)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import ceil, floor
-from typing import Any, assert_never
+from typing import Any, TypeAlias, assert_never
 
 import numpy as np
 
@@ -39,7 +39,10 @@ from sfumato.post.noise import DRAWS, noise_draws, noise_error
 from sfumato.post.ranks import rank_intervals
 from sfumato.post.rule import Floats, Quotient, Spread, centre, limits
 
-__all__ = ["intervals"]
+__all__ = ["intervals", "ranges"]
+
+Levels: TypeAlias = "float | Floats"
+"""A confidence, or several, whose ends are then stacked along a new first axis."""
 
 _CHUNK = 256  # groups at a time: 16 MB of draws
 _FEWEST = 4  # draws beyond an end; fewer do not tell where it lies
@@ -98,6 +101,23 @@ def intervals(  # noqa: C901, PLR0911, PLR0912  one for each recipe
             assert_never(recipe)
 
 
+def ranges(
+    plan: Plan,
+    recipe: Recipe,
+    values: Sequence[Sequence[float]],
+    confidences: Sequence[float],
+) -> list[tuple[Floats, Floats]]:
+    """Return `intervals` of several confidences, from one bootstrap where there is one."""
+    levels = np.array(confidences)
+    if any(map(_is_rare, confidences)) or not isinstance(recipe, ByRatio | BySquares):
+        return [intervals(plan, recipe, values, one) for one in confidences]
+    if isinstance(recipe, ByRatio):
+        ends = _ratio(plan, recipe, values, levels)
+    else:
+        ends = _spread(plan, recipe, values, levels)
+    return list(zip(*ends, strict=True))
+
+
 def _direct(
     plan: Plan, recipe: Direct, values: Sequence[Sequence[float]], confidence: float
 ) -> tuple[Floats, Floats]:
@@ -114,11 +134,11 @@ def _direct(
 
 
 def _ratio(
-    plan: Plan, recipe: ByRatio, values: Sequence[Sequence[float]], confidence: float
+    plan: Plan, recipe: ByRatio, values: Sequence[Sequence[float]], confidence: Levels
 ) -> tuple[Floats, Floats]:
     middle, half = centre(plan, recipe.total)
     lower, upper = limits(plan, recipe.total)
-    if _is_rare(confidence):
+    if isinstance(confidence, float) and _is_rare(confidence):
         return _ratio_bounds(plan, recipe, values, confidence)
 
     def mean(sums: Floats, rows: Floats) -> Floats:
@@ -129,10 +149,10 @@ def _ratio(
 
 
 def _spread(
-    plan: Plan, recipe: BySquares, values: Sequence[Sequence[float]], confidence: float
+    plan: Plan, recipe: BySquares, values: Sequence[Sequence[float]], confidence: Levels
 ) -> tuple[Floats, Floats]:
     spread = Spread.of(plan, recipe)
-    if _is_rare(confidence):
+    if isinstance(confidence, float) and _is_rare(confidence):
         return _spread_bounds(plan, recipe, values, confidence)
     if recipe.squares is None:
         pair = (recipe.total, recipe.count)
@@ -227,7 +247,7 @@ def _bootstrap(
     values: Sequence[Sequence[float]],
     figure: Callable[..., Floats],
     ends: tuple[float, float],
-    confidence: float,
+    confidence: Levels,
 ) -> tuple[Floats, Floats]:
     """Return the middle outcomes of a figure of several parts, the last one a count.
 
@@ -240,18 +260,26 @@ def _bootstrap(
     if parts[-1] is None:
         noise.append(np.zeros(DRAWS))
         held.append(np.full(len(held[0]), float(plan.schema.unit.rows or 1)))
-    outside = floor((1 - confidence) / 2 * DRAWS)
-    low, high = np.empty(len(held[0])), np.empty(len(held[0]))
-    for start in range(0, len(low), _CHUNK):
+    outside = np.floor((1 - np.asarray(confidence)) / 2 * DRAWS).astype(int)
+    low, high = [], []
+    for start in range(0, len(held[0]), _CHUNK):
         part = slice(start, start + _CHUNK)
         *sums, rows = (
             h[part, None] - drawn for h, drawn in zip(held, noise, strict=True)
         )
         outcomes = figure(*sums, np.maximum(rows, 1))
         none = (rows < 1) | np.isnan(outcomes)
-        low[part] = _order(np.where(none, ends[0], outcomes), outside)
-        high[part] = _order(np.where(none, ends[1], outcomes), DRAWS - 1 - outside)
-    return low, high
+        if not none.any():
+            both = np.stack([outside, DRAWS - 1 - outside])
+            least, most = _order(outcomes, both)
+        else:
+            least = _order(np.where(none, ends[0], outcomes), outside)
+            most = _order(np.where(none, ends[1], outcomes), DRAWS - 1 - outside)
+        low.append(least)
+        high.append(most)
+    if not low:
+        return (np.empty((*outside.shape, 0)),) * 2
+    return np.concatenate(low, axis=-1), np.concatenate(high, axis=-1)
 
 
 def _ratio_bounds(
@@ -377,7 +405,11 @@ def _half_of_failures(confidence: float) -> float:
     return min((1 + confidence) / 2, 1 - 2**-53)
 
 
-def _order(outcomes: Floats, rank: int) -> Floats:
-    """Return the outcome of that rank in each row (np.quantile loads numpy.ma)."""
-    ranked: Floats = np.partition(outcomes, rank, axis=1)[:, rank]
-    return ranked
+def _order(outcomes: Floats, ranks: Any) -> Floats:
+    """Return the outcome of a rank in each row, or of several (np.quantile loads numpy.ma).
+
+    Several ranks stand along new first axes.
+    """
+    ranked = np.partition(outcomes, np.ravel(ranks), axis=1)
+    found: Floats = np.moveaxis(ranked[:, ranks], 0, -1)
+    return found

@@ -46,9 +46,9 @@ from sfumato.plan import (
     linear,
     unit_of,
 )
-from sfumato.post.dots import MOST, dots
+from sfumato.post.dots import LEVELS, MOST, dots, has_dots
 from sfumato.post.figures import matrix, points
-from sfumato.post.interval import intervals
+from sfumato.post.interval import ranges
 from sfumato.post.sampling import sampling
 from sfumato.release import Bin, Figure, Measurement, Noise
 
@@ -83,14 +83,14 @@ def figures(
         raw = estimates
         if isinstance(recipe, ByMatrix):
             raw, _ = matrix(plan, recipe, noisy)
-        low, high = intervals(plan, recipe, noisy, confidence)
+        few = len(estimates) <= MOST and len(plan.answers) <= MOST
+        inner = LEVELS if few and has_dots(recipe) else ()
+        (low, high), *spans = ranges(plan, recipe, noisy, (confidence, *inner))
         wide = sampling(plan, recipe, noisy, confidence, (low, high))
         both: Iterable[tuple[float, float] | None] = repeat(None)
         if wide is not None:
             both = zip(wide[0].tolist(), wide[1].tolist(), strict=True)
-        few = len(estimates) <= MOST and len(plan.answers) <= MOST
-        likely = dots(plan, recipe, noisy) if few else None
-        spots = repeat([]) if likely is None else iter(likely.tolist())
+        spots = iter(dots(spans).tolist()) if spans else repeat([])
         places = list(_places(plan, statistic, recipe, noisy))
         told = zip(places, estimates, raw, low, high, strict=True)
         for (place, e, r, lo, hi), ends, spot in zip(told, both, spots, strict=False):
