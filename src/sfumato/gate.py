@@ -32,6 +32,7 @@ from sfumato.plan.contingency import TablePlan, choice_of, noise_of
 from sfumato.post import figures, in_terms, lacking, measurements, points, short_by
 from sfumato.post.claim import clipped_words, told
 from sfumato.post.clipping import clipping_bounds
+from sfumato.post.shown import of_told
 from sfumato.release import (
     Measurement,
     OwnerComparison,
@@ -204,7 +205,7 @@ def release(  # noqa: PLR0913  all but the first three are options
     return Release(
         title=title or str(plan.query),
         question=question,
-        figures=tuple(figures(plan, in_terms(plan, noisy), confidence)),
+        figures=figures(plan, in_terms(plan, noisy), confidence),
         confidence=confidence,
         claim=claim,
         measurements=(*before, *measurements(plan, noisy)),
@@ -237,7 +238,7 @@ def compare_for_owner(
         names = [f.group for f in released if f.name == first]
         keys = {tuple(name[k] for k in plan.query.keys) for name in names}
         plan, values = narrowed(plan, values, [g for g in values.groups if g in keys])
-    held = in_terms(plan, values)
+    plan, held = of_told(plan, in_terms(plan, values), released)
     truths: list[float] = []
     for statistic, recipe in plan.answers:
         if isinstance(recipe, ByChoice):

@@ -109,6 +109,34 @@ class Question(Combining):
         """Ask for these statistics."""
         return Question(self._desk, self.query.select(*statistics))
 
+    def having(self, condition: Expr) -> Question:
+        """Tell only groups whose *released* figures meet a condition; costs nothing more.
+
+        Noise decides with the data: a group near the bound is told or not by chance, and
+        the figures of those told are on average further beyond it than the truth is. All
+        noisy integers, of hidden groups too, stand in the release's measurements.
+
+        Args:
+            condition: Over figures by name: ``col("count") > 100``. A figure of several
+                numbers, such as a histogram, cannot be compared.
+
+        Examples:
+            >>> from sfumato.declare.query import Query, count
+            >>> from sfumato.declare.expr import col
+            >>> ask = Query().group_by("Ward").select(count())
+            >>> print(ask.having(col("count") > 100).order_by("count").limit(3))
+            count by Ward having count > 100 ordered by count, first 3
+        """
+        return Question(self._desk, self.query.having(condition))
+
+    def order_by(self, *names: str, descending: bool = False) -> Question:
+        """Sort the groups by *released* figures, or by keys; equal ones stay in order."""
+        return Question(self._desk, self.query.order_by(*names, descending=descending))
+
+    def limit(self, most: int) -> Question:
+        """Tell at most so many groups, the first ones by `order_by`."""
+        return Question(self._desk, self.query.limit(most))
+
     def plan(
         self,
         epsilon: Amount | Loss | None = None,

@@ -8,7 +8,6 @@ from html.parser import HTMLParser
 
 import pytest
 from repeated import noisy_runs
-from scipy.stats import binom
 
 import sfumato as sf
 from sfumato.declare.query import Query, count, variance
@@ -38,32 +37,6 @@ def test_bc011_wide_bounds_variance(low, high, step):
 
     assert len(found) == 200
     assert all(math.isfinite(x) and 0 <= x <= most for x in found)
-
-
-def test_bc083_having_order_limit():
-    """Filter, sort and limit act on what was released, at no cost; HAVING is refused."""
-    rows = [{"g": "a"}] * 99 + [{"g": "b"}] * 101
-    schema = sf.Schema({"g": sf.Category(["a", "b"])})
-    query = Query().group_by("g").select(count())
-    runs, passed = 4000, [0, 0]
-    desk = sf.Session(sf.Dataset(rows, schema=schema, name="t"), budget="0.5")
-
-    for _, ((a, b),) in noisy_runs(rows, schema, query, "0.1", runs):
-        passed = [passed[0] + (a > 100), passed[1] + (b > 100)]
-    release = desk.ask(query).release("0.1")
-    frame = release.to_pandas()
-    top = frame[frame.estimate > 100].sort_values("estimate").head(1)
-    with pytest.raises(DeclarationError, match="HAVING"):
-        desk.sql("SELECT g, COUNT(*) FROM t GROUP BY g HAVING COUNT(*) > 100")
-
-    ratio = math.exp(-0.1)
-    for seen, chance in zip(
-        passed, (ratio**2 / (1 + ratio), 1 / (1 + ratio)), strict=True
-    ):
-        assert binom.cdf(seen, runs, chance) > 1e-10
-        assert binom.sf(seen - 1, runs, chance) > 1e-10
-    assert len(top) <= 1 and len(frame) == 2
-    assert str(desk.spent.value) == "1/10"
 
 
 def test_bc087_two_units(tmp_path):

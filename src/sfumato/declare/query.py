@@ -34,6 +34,7 @@ from sfumato.declare.rank import (
 )
 from sfumato.declare.relation import Base, Part
 from sfumato.declare.schema import Column
+from sfumato.declare.shown import ALL_SHOWN, Shown
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
 
@@ -209,10 +210,6 @@ def variance(column: str, *, name: str | None = None, weight: Amount = 1) -> Var
     """Ask for the variance of a numeric or Boolean column; arguments as for `count`.
 
     The divisor is n; multiply by n / (n - 1) for the estimate of a population.
-
-    Examples:
-        >>> variance("Glucose").name
-        'variance_Glucose'
     """
     return Variance(column, read_name(name, f"variance_{column}"), read_weight(weight))
 
@@ -266,10 +263,6 @@ def mode(
 
     Raises:
         DeclarationError: Fewer than two edges, or edges that do not increase.
-
-    Examples:
-        >>> mode("Sex").name
-        'mode_Sex'
     """
     cut = read_edges(column, edges)
     return Mode(column, cut, read_name(name, f"mode_{column}"), read_weight(weight))
@@ -293,6 +286,7 @@ class Query:
     listed: tuple[Listed, ...] = ()
     other: str | None = None
     derived: tuple[Derived, ...] = ()
+    shown: Shown = ALL_SHOWN
     base: Base | None = None
 
     @property
@@ -374,6 +368,18 @@ class Query:
             added.append(replace(statistic, name=name))
         return replace(self, statistics=(*self.statistics, *added))
 
+    def having(self, condition: Expr) -> Query:
+        """Tell only groups whose *released* figures meet it; see `Question.having`."""
+        return replace(self, shown=self.shown.where(condition))
+
+    def order_by(self, *names: str, descending: bool = False) -> Query:
+        """Sort groups by released figures or by keys; see `Question.order_by`."""
+        return replace(self, shown=self.shown.sorted_by(names, descending))
+
+    def limit(self, most: int) -> Query:
+        """Tell at most so many groups; see `Question.limit`."""
+        return replace(self, shown=self.shown.limited(most))
+
     def __str__(self) -> str:
         """Say it in words."""
         words = ", ".join(s.name for s in self.statistics) or "nothing"
@@ -387,4 +393,5 @@ class Query:
             words += f" where {self.condition}"
         if self.derived:
             words += " with " + ", ".join(map(str, self.derived))
+        words += f"{self.shown}"
         return words if self.base is None else f"{words}; of {self.base}"

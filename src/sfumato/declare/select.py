@@ -14,6 +14,7 @@ from sfumato.declare import query as ask
 from sfumato.declare.query import Query, Statistic
 from sfumato.declare.schema import Column, Real
 from sfumato.declare.sqlseveral import read_several
+from sfumato.declare.sqlshown import ShownReader
 from sfumato.declare.sqltree import (
     SHAPE,
     Tree,
@@ -60,9 +61,10 @@ class Reader:
         """Read the statement."""
         if kind_of(tree) != "Select":
             refuse(word_of(tree), SHAPE, table=self._tree.table)
-        outputs, source, where, group = self._tree.open(
-            tree, "expressions", "from", "where", "group", hint=SHAPE
-        )
+        outputs, source, where, group, *last = self._tree.open(
+            tree, "expressions", "from", "where", "group", "having", "order", "limit",
+            hint=SHAPE,
+        )  # fmt: skip
         if not outputs:
             refuse("SELECT", _STATISTICS)
         self._tree.use("SELECT", *"," * (len(outputs) - 1))
@@ -76,6 +78,7 @@ class Reader:
         for name, (value, column) in self._derived.items():
             query = query.derive(name, value, column)
         query = query.group_by(*keys).select(*statistics)
+        query = ShownReader(self._tree, found, self._output).apply(query, *last)
         if where is None:
             return query
         (condition,) = self._tree.open(where, "this", hint=SHAPE)

@@ -29,6 +29,7 @@ SIGNS: Final = {
     "LT": "<", "LTE": "<=", "GT": ">", "GTE": ">=", "PLUS": "+", "SLASH": "/",
     "CASE": "CASE", "WHEN": "WHEN", "THEN": "THEN", "ELSE": "ELSE", "END": "END",
     "LIKE": "LIKE", "WITHIN": "WITHIN", "ORDER_BY": "ORDER BY",
+    "HAVING": "HAVING", "LIMIT": "LIMIT", "DESC": "DESC", "ASC": "ASC",
 }  # fmt: skip
 """How each kind of word is counted; any other word is counted by its text in quotes."""
 _FUNCTIONS: Final = {

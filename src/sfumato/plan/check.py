@@ -38,6 +38,7 @@ from sfumato.errors import DeclarationError, nearest
 from sfumato.plan.grouping import Grouping
 from sfumato.plan.kinds import check_condition
 from sfumato.plan.relate import related
+from sfumato.plan.shown import check_shown
 from sfumato.plan.widen import widened
 from sfumato.words import N_
 
@@ -64,6 +65,7 @@ def check_query(query: Query, schema: Schema) -> Schema:
     Grouping.of(query, schema)
     if query.condition is not None:
         check_condition(query.condition, schema)
+    check_shown(query)
     return schema
 
 

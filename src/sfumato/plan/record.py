@@ -280,6 +280,12 @@ class Plan:
         parts = tuple(replace(p, cells=p.cells * len(groups)) for p in self.parts)
         return replace(self, groups=groups, parts=parts)
 
+    def regrouped(self, groups: tuple[Group, ...]) -> Plan:
+        """Return the plan as if it were about these of its groups alone; for its owner."""
+        have = max(1, len(self.groups))
+        one = tuple(replace(p, cells=p.cells // have) for p in self.parts)
+        return replace(self, parts=one).shown(groups)
+
     @property
     def grouping(self) -> Grouping:
         """The grouping columns and their keys."""

@@ -88,8 +88,8 @@ def sampling(  # noqa: PLR0911  one for each recipe
     people = isinstance(recipe, Direct) and isinstance(
         plan.parts[recipe.part].aggregate, CountPeople
     )
-    if plan.schema.unit.name != "row" and not people:
-        return None
+    if not plan.groups or (plan.schema.unit.name != "row" and not people):
+        return None  # of unknown keys none may be shown
     z = NormalDist().inv_cdf(min((1 + confidence) / 2, 1 - 2**-53))
     match recipe:
         case Direct():

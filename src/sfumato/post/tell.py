@@ -50,6 +50,7 @@ from sfumato.post.dots import LEVELS, MOST, dots, has_dots
 from sfumato.post.figures import matrix, points
 from sfumato.post.interval import ranges
 from sfumato.post.sampling import sampling
+from sfumato.post.shown import shown
 from sfumato.release import Bin, Figure, Measurement, Noise
 
 __all__ = ["figures", "lacking", "measurements", "short_by"]
@@ -72,11 +73,18 @@ _NAMES: dict[type[Aggregate], str] = {
 
 def figures(
     plan: Plan, noisy: Sequence[Sequence[float]], confidence: float
-) -> Iterator[Figure]:
-    """Iterate over the figures of all statistics, in an order that no data decide.
+) -> tuple[Figure, ...]:
+    """Return the figures that are told, in an order that noisy figures at most decide.
 
     Formal guarantee: post-processing of the noisy integers; adds no privacy loss.
     """
+    return shown(plan.query, tuple(_figures(plan, noisy, confidence)))
+
+
+def _figures(
+    plan: Plan, noisy: Sequence[Sequence[float]], confidence: float
+) -> Iterator[Figure]:
+    """Iterate over the figures of all statistics, in an order that no data decide."""
     laws: dict[tuple[int, ...], tuple[Noise, ...]] = {}
     for statistic, recipe in plan.answers:
         estimates = points(plan, recipe, noisy)
