@@ -81,7 +81,7 @@ def test_groups_are_sorted_by_what_is_told() -> None:
     assert all(len(m.values) % 3 == 0 for m in release.measurements)
     compared = ask.order_by("count").limit(2).plan("20").compare_for_owner
     owner = compared(ask.order_by("count").limit(2).release("20"))
-    assert [row.truth for row in owner if row.figure.name == "count"] == [5, 500]
+    assert [row.truth for row in owner.rows if row.figure.name == "count"] == [5, 500]
 
 
 def test_none_is_told_where_none_passes() -> None:
