@@ -14,14 +14,7 @@ from typing import assert_never, final
 import numpy as np
 
 from sfumato import noise
-from sfumato.account import (
-    Gaussian,
-    Geometric,
-    KNorm,
-    Loss,
-    Selection,
-    Threshold,
-)
+from sfumato.account import Gaussian, Geometric, KNorm, Loss, Selection, Threshold
 from sfumato.engine import Exact, Integers, Keyed
 from sfumato.engine.chosen import narrowed, public
 from sfumato.engine.contingency import FINE, Choose, Measure, Rate, Tables, scores
@@ -41,6 +34,7 @@ from sfumato.release import (
     Release,
     compare,
 )
+from sfumato.release.once import Once, grant, take
 from sfumato.secret import Secret
 from sfumato.words import N_
 
@@ -78,9 +72,10 @@ class Purse:
         """Open the purse that a debit has filled.
 
         Raises:
-            SfumatoError: The receipt does not pay for this very plan.
+            SfumatoError: The receipt does not pay for this very plan, or was used.
         """
         _check_paid(plan, receipt)
+        take(receipt)
         self.left: Loss = plan.cost
         self._unit, self.secure = plan.schema.unit, True
 
@@ -125,18 +120,20 @@ class Purse:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Found:
+class Found(Once):
     """Clipping bounds that a first step found: public from here on.
 
     Attributes:
         plan: Both steps, which one debit pays for.
         bounds: For each column its bounds.
         measurements: The noisy counts they were read off.
+        receipt: The debit that paid for both; the second step is left to take.
     """
 
     plan: BoundedPlan
     bounds: Bounds
     measurements: tuple[Measurement, ...]
+    receipt: Receipt
 
 
 def find_bounds(plan: BoundedPlan, exact: Secret[Exact], receipt: Receipt) -> Found:
@@ -150,13 +147,13 @@ def find_bounds(plan: BoundedPlan, exact: Secret[Exact], receipt: Receipt) -> Fo
         receipt: The debit that paid for both.
 
     Raises:
-        SfumatoError: The receipt does not pay for this very plan.
+        SfumatoError: The receipt does not pay for this very plan, or was used.
     """
     _check_paid(plan, receipt)
+    take(receipt)
     noisy = _release(plan.first, exact.unseal())[1]
-    return Found(
-        plan, clipping_bounds(plan.first, noisy), measurements(plan.first, noisy)
-    )
+    bounds = clipping_bounds(plan.first, noisy)
+    return grant(Found(plan, bounds, measurements(plan.first, noisy), receipt))
 
 
 def release(  # noqa: PLR0913  all but the first three are options
@@ -189,14 +186,15 @@ def release(  # noqa: PLR0913  all but the first three are options
         found: The first step, where the plan's clipping bounds were found by one.
 
     Raises:
-        SfumatoError: The receipt does not pay for this very plan.
+        SfumatoError: The receipt does not pay for this very plan, or was used.
     """
     whole: Plan | BoundedPlan = plan
     if found is not None:
         whole = found.plan
-        if found.plan.second(found.bounds) != plan:
+        if found.plan.second(found.bounds) != plan or found.receipt != receipt:
             raise _not_paid()
     _check_paid(whole, receipt)
+    take(receipt if found is None else found)
     secure = noise.default().secure
     plan, noisy = _release(plan, exact.unseal())
     claim = told(plan, whole.cost, receipt, delta=delta, private=secure)

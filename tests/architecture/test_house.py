@@ -42,6 +42,13 @@ def test_only_the_gate_unseals():
     assert users_of(".unseal(") == {"gate.py"}
 
 
+def test_only_ledger_and_gate_deal_with_the_right_to_release():
+    """The ledger puts it into a receipt, the gate takes it out; nobody else can."""
+    users = users_of("sfumato.release.once import")
+
+    assert users == {"release/record.py", "ledger/book.py", "gate.py"}
+
+
 def test_only_the_stream_is_random():
     """Randomness enters through one file."""
     words = ("import secrets", "urandom", "import random", "np.random", "numpy.random",

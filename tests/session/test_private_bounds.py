@@ -131,6 +131,23 @@ def test_the_gate_takes_no_other_bounds(table) -> None:
         )
 
 
+def test_both_steps_are_taken_once(table) -> None:
+    """One receipt buys one first step, and that one second step."""
+    session = session_of(table)
+    plan = session.query().select(sf.mean("x")).plan(epsilon="1")
+    desk, bounded = plan._desk, plan.bounded
+    paid = desk.ledger.debit(plan.cost, plan=bounded.digest, descriptor="{}")
+    found = gate.find_bounds(bounded, desk.engine.run(bounded.first), paid)
+    second = bounded.second(found.bounds)
+    exact = desk.engine.run(second)
+
+    assert gate.release(second, exact, paid, found=found)
+    with pytest.raises(sf.SfumatoError, match="used already"):
+        gate.release(second, exact, paid, found=found)
+    with pytest.raises(sf.SfumatoError, match="used already"):
+        gate.find_bounds(bounded, desk.engine.run(bounded.first), paid)
+
+
 @pytest.mark.parametrize(
     "ask",
     [

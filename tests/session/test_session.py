@@ -1,9 +1,13 @@
 """The path of one question through the real engine, ledger and gate."""
 
+import contextlib
 import copy
 import itertools
 import json
+import os
 import pickle
+import threading
+from dataclasses import replace
 from types import SimpleNamespace
 
 import numpy as np
@@ -14,6 +18,7 @@ import sfumato as sf
 from sfumato.errors import EngineError, SfumatoError
 from sfumato.gate import release
 from sfumato.ledger import Ledger, descriptors
+from sfumato.release.once import grant
 from sfumato.secret import Secret
 from sfumato.testing import seeded
 
@@ -320,6 +325,71 @@ def test_the_gate_wants_the_right_receipt():
             release(plan, Secret(((200,),)), receipt)
 
 
+def used_twice(receipt, plan):
+    """Release with a receipt; return how often a second release goes through."""
+    twins = [receipt, copy.copy(receipt), replace(receipt), pickle.loads(pickle.dumps(receipt))]  # fmt: skip
+    release(plan, Secret(((200,),)), receipt)
+    made = 0
+    for twin in twins:
+        assert twin == receipt
+        with contextlib.suppress(SfumatoError):
+            release(plan, Secret(((200,),)), twin)
+            made += 1
+    return made
+
+
+def a_paid_plan():
+    """Return a receipt and the plan it pays for."""
+    plan = session().query().select(sf.count()).plan("0.5").plan
+    book = Ledger(None, dataset="t", cap=sf.Epsilon("1"))
+    return book.debit(sf.Epsilon("0.5"), plan=plan.digest), plan
+
+
+def test_a_receipt_opens_the_gate_once():
+    """Neither the receipt nor any copy of it pays for a second draw of noise."""
+    assert used_twice(*a_paid_plan()) == 0
+
+
+def test_a_planted_second_use_is_caught(monkeypatch):
+    """If the gate took no right, one debit would pay for five releases."""
+    monkeypatch.setattr("sfumato.gate.take", lambda _: None)
+
+    assert used_twice(*a_paid_plan()) == 4
+
+
+def test_of_many_threads_one_uses_a_receipt():
+    """Eight threads at the gate with one receipt: one release."""
+    receipt, plan = a_paid_plan()
+    start, made = threading.Barrier(8), []
+
+    def work():
+        start.wait()
+        with contextlib.suppress(SfumatoError):
+            made.append(release(plan, Secret(((200,),)), receipt))
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    [t.start() for t in threads]
+    [t.join() for t in threads]
+
+    assert len(made) == 1
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+def test_a_fork_does_not_double_a_receipt():
+    """The child of a process that has paid cannot release, the parent can."""
+    receipt, plan = a_paid_plan()
+    pid = os.fork()
+    if pid == 0:
+        code = 0
+        with contextlib.suppress(SfumatoError):
+            release(plan, Secret(((200,),)), receipt)
+            code = 1
+        os._exit(code)
+
+    assert os.waitstatus_to_exitcode(os.waitpid(pid, 0)[1]) == 0
+    assert release(plan, Secret(((200,),)), receipt)
+
+
 def test_each_step_gets_its_own_noise(monkeypatch):
     """The gate asks for every step's own law, in order, and adds what it gets."""
     asked = []
@@ -369,7 +439,7 @@ def test_what_follows_the_noise_sees_noisy_integers_only(monkeypatch):
         monkeypatch.setattr("sfumato.gate.noise", gate_noise)
         exact = tuple((truth + i,) * p.cells for i, p in enumerate(plan.parts))
         with seeded(1):  # for the bootstrap of the intervals
-            return release(plan, Secret(exact), receipt)
+            return release(plan, Secret(exact), grant(receipt))
 
     assert released(100, 7) == released(90, 17) == released(-900, 1007)
 

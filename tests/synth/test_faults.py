@@ -16,6 +16,7 @@ from sfumato.engine.contingency import FINE, Choose, Measure
 from sfumato.gate import Purse
 from sfumato.plan.contingency import TablePlan
 from sfumato.release import Receipt
+from sfumato.release.once import grant
 from sfumato.secret import Secret
 from sfumato.synth import Synthesizer, run, synthesizer
 from sfumato.synth.estimate import Noisy, total_of
@@ -29,7 +30,7 @@ SCHEMA = sf.Schema(
 def purse(loss):
     """Return a purse that holds a loss."""
     plan, text = TablePlan("t", SCHEMA, (), loss), str(loss)
-    return Purse(plan, Receipt("t", 1, text, text, text, plan.digest, "now"))
+    return Purse(plan, grant(Receipt("t", 1, text, text, text, plan.digest, "now")))
 
 
 def table(rows):

@@ -15,6 +15,7 @@ from sfumato.errors import DeclarationError, SfumatoError
 from sfumato.gate import Purse
 from sfumato.plan.contingency import TablePlan, choice_of, noise_of
 from sfumato.release import Receipt
+from sfumato.release.once import grant
 from sfumato.secret import Secret
 from sfumato.synth.search import split
 from sfumato.testing import seeded
@@ -27,7 +28,7 @@ def paid(loss, unit=ADD):
     """Return a purse with that loss in it."""
     plan = TablePlan("t", Schema({"x": Boolean()}, unit), (), loss)
     text = str(loss)
-    return Purse(plan, Receipt("t", 1, text, text, text, plan.digest, "now"))
+    return Purse(plan, grant(Receipt("t", 1, text, text, text, plan.digest, "now")))
 
 
 def tables(*counts):
@@ -39,13 +40,15 @@ def test_only_its_own_receipt_opens_it():
     """Another plan, or another price, is refused."""
     plan = TablePlan("t", Schema({"x": Boolean()}), (), Epsilon("1"))
     dear = TablePlan("t", Schema({"x": Boolean()}), (), Epsilon("2"))
-    receipt = Receipt("t", 1, "1", "1", "1", plan.digest, "now")
+    receipt = grant(Receipt("t", 1, "1", "1", "1", plan.digest, "now"))
 
     with pytest.raises(SfumatoError, match="does not pay"):
         Purse(dear, receipt)
     with pytest.raises(SfumatoError, match="does not pay"):
         Purse(plan, Receipt("t", 1, "2", "2", "2", plan.digest, "now"))
     assert Purse(plan, receipt).left == Epsilon("1")
+    with pytest.raises(SfumatoError, match="used already"):
+        Purse(plan, receipt)
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=str)

@@ -30,6 +30,7 @@ from sfumato.ledger.sharing import writer_of
 from sfumato.ledger.store import Database
 from sfumato.ledger.transaction import Transaction
 from sfumato.release import Receipt
+from sfumato.release.once import grant
 from sfumato.words import N_
 
 __all__ = ["Answered", "Blocks", "Ledger", "Limit"]
@@ -238,7 +239,7 @@ class Ledger(Generic[L]):
     def _paid(self, order: Order, done: Paid | Stored) -> Receipt | Answered:
         if isinstance(done, Stored):
             return Answered(self._receipt(done.entry), done.content)
-        return Receipt(
+        receipt = Receipt(
             self.dataset,
             done.sequence,
             self._text_of(order.cost),
@@ -248,6 +249,7 @@ class Ledger(Generic[L]):
             done.time,
             done.head,
         )
+        return grant(receipt)
 
     def answer(self, receipt: Receipt, content: bytes) -> None:
         """Store the release that a debit paid for; do it before anybody sees it.

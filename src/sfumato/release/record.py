@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
 from sfumato.declare.unit import PrivacyUnit, Unit
+from sfumato.release.once import Once
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -141,8 +142,8 @@ class Figure:
 
 @final
 @dataclass(frozen=True, slots=True)
-class Receipt:
-    """Proof of a committed debit; the gate asks for one.
+class Receipt(Once):
+    """Proof of a committed debit; the gate asks for one, and takes each once.
 
     Attributes:
         dataset: Whose budget paid.
