@@ -47,6 +47,14 @@ def url(server):
     gc.collect()
 
 
+@pytest.fixture(autouse=True)
+def states(tmp_path_factory, monkeypatch):
+    """A place of its own for what this machine remembers."""
+    folder = tmp_path_factory.mktemp("states")
+    monkeypatch.setenv("XDG_STATE_HOME", str(folder))
+    return folder / "sfumato" / "anchors"
+
+
 def sql(url, *statements):
     """Run SQL behind the program's back."""
     with psycopg.connect(url, autocommit=True) as db:
@@ -190,15 +198,67 @@ def test_tampering_is_found(book, url):
         book(url)
 
 
+def restore(url):
+    """Take the last debit out of a database, as a restored backup would."""
+    sql(url, "SET session_replication_role = replica",
+        "DELETE FROM entry WHERE place = 2",
+        "UPDATE budget SET spent = 0, whole = 0",
+        "SET session_replication_role = origin")  # fmt: skip
+
+
+def test_a_restored_database_is_seen_though_no_anchor_was_named(book, url, states):
+    """Each machine remembers by itself, whoever asks; a new one begins with what it sees."""
+    book(url).debit(Epsilon("0.6"), plan="p")
+    (anchor,) = states.iterdir()
+    gc.collect()
+    restore(url)
+
+    with pytest.raises(LedgerError, match="ends at entry 1, its anchor at 2"):
+        book(f"{url}&connect_timeout=9")
+    assert not verify(url).sound
+    reconcile(url, operator="o")
+    assert str(book(url).spent) == "0.6"
+    gc.collect()
+    anchor.unlink()  # as on another machine
+    assert verify(url).sound
+    assert not anchor.exists()  # looking begins nothing
+    assert str(book(url).spent) == "0.6"
+    assert anchor.exists()
+    assert verify(url).sound
+
+
+def test_a_database_begun_anew_is_seen(book, url):
+    """A schema that was dropped does not come back with a fresh budget."""
+    book(url).debit(Epsilon("0.6"), plan="p")
+    gc.collect()
+    sql(url, "DROP SCHEMA sfumato CASCADE")
+
+    with pytest.raises(LedgerError, match="the ledger of the anchor"):
+        book(url)
+
+
+def test_without_a_place_to_remember_nothing_is_spent(book, url, states):
+    """A home that cannot be written: refused, with the way out."""
+    book(url)
+    gc.collect()
+    (anchor,) = states.iterdir()
+    anchor.unlink()
+    states.rmdir()
+    states.write_text("no folder")
+
+    with pytest.raises(LedgerError, match="cannot be written") as caught:
+        book(url)
+
+    assert "anchor=" in caught.value.hint
+    assert str(show(url).budgets[0].amounts(0, 0)) == "0"
+
+
 def test_an_anchor_on_this_machine_sees_a_restored_database(book, url, tmp_path):
     """Without an anchor a restore is a refund; with one it is refused and reconciled."""
     anchor = tmp_path / "pg.anchor"
     book(url, anchor=anchor).debit(Epsilon("0.6"), plan="p")
     gc.collect()
-    sql(url, "SET session_replication_role = replica",
-        "DELETE FROM entry WHERE place = 2",
-        "UPDATE budget SET spent = 0, whole = 0",
-        "SET session_replication_role = origin")  # fmt: skip
+    restore(url)
 
     with pytest.raises(LedgerError, match="ends at entry 1, its anchor at 2"):
         book(url, anchor=anchor)

@@ -30,7 +30,7 @@ from sfumato.ledger.chain import canonical
 from sfumato.ledger.turns import turn
 from sfumato.words import N_
 
-__all__ = ["Anchor", "Mark", "State", "line_of"]
+__all__ = ["Anchor", "Mark", "State", "line_of", "sync_folder", "write_first"]
 
 State: TypeAlias = tuple[str, str, str, str, str, int, int, int, int, int, int]
 """A budget: dataset, kind, name, label, measure, cap, delta_cap, spent, delta_spent,
@@ -71,6 +71,11 @@ class Anchor:
         self._own = b""  # the line that was added since, if only one was
         self._highest: Mark | None = None
 
+    begins_late = False  # whether a ledger may be older than its anchor
+
+    def meet(self, identity: str) -> None:
+        """Begin the file where a ledger may be older than its anchor: not here."""
+
     def identity(self) -> str | None:
         """Return the identity of the anchor's ledger; none when there is no file.
 
@@ -97,13 +102,7 @@ class Anchor:
 
         Called where nobody else can: inside the transaction that creates the ledger.
         """
-        first = canonical({"sfumato anchor of ledger": identity}) + "\n"
-        file = os.open(self.path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
-        try:
-            os.write(file, first.encode())
-            os.fsync(file)
-        finally:
-            os.close(file)
+        write_first(self.path, identity)
         sync_folder(self.path.parent)
 
     @property
@@ -265,6 +264,17 @@ def sync_folder(folder: Path) -> None:
         return
     file = os.open(folder, os.O_RDONLY)
     try:
+        os.fsync(file)
+    finally:
+        os.close(file)
+
+
+def write_first(path: Path, identity: str) -> None:
+    """Write the first line of an anchor, durably."""
+    first = canonical({"sfumato anchor of ledger": identity}) + "\n"
+    file = os.open(path, os.O_CREAT | os.O_WRONLY | os.O_TRUNC, 0o600)
+    try:
+        os.write(file, first.encode())
         os.fsync(file)
     finally:
         os.close(file)

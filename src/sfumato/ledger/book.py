@@ -105,7 +105,8 @@ class Ledger(Generic[L]):
         limits: Limits that every debit through this object is charged to as well.
         blocks: The disjoint parts that debits may name.
         anchor: File that remembers how far the ledger had come; default beside the
-            ledger. Kept on another disk it also survives that disk's restore.
+            ledger, of a database among this user's states. Kept on another disk it
+            also survives that disk's restore.
 
     Raises:
         LedgerError: The file is no ledger, is damaged, cannot be written, is behind its

@@ -275,7 +275,7 @@ def _faults_of_anchor(
     db: Database, identity: str, anchor: Anchor | None
 ) -> Iterator[tuple[str, str]]:
     """Compare every mark; those of a lost branch are excused by its reconciliation."""
-    if anchor is None:
+    if anchor is None or (anchor.begins_late and not anchor.path.exists()):
         return
     if anchor.identity() != identity:
         yield "anchor", N_("is missing or belongs to another ledger")

@@ -19,7 +19,7 @@ from sfumato.words import N_
 if TYPE_CHECKING:
     import psycopg
 
-__all__ = ["PostgresStore"]
+__all__ = ["PostgresStore", "address_of"]
 
 _PATIENCE = "60s"
 # Without these a commit could be lost by a crash of the server.
@@ -220,6 +220,19 @@ class PostgresStore:
             return None
         rows = transaction.rows("SELECT version FROM ledger")
         return int(rows[0][0]) if rows else None
+
+
+def address_of(url: str) -> dict[str, Any]:
+    """Return the parts of a URL; none of one that cannot be read.
+
+    Raises:
+        MissingExtraError: psycopg is not installed.
+    """
+    driver = _driver()
+    try:
+        return dict(driver.conninfo.conninfo_to_dict(url))
+    except driver.Error:
+        return {}  # connecting says what is wrong with it
 
 
 def _is_ours(row: tuple[Any, ...]) -> bool:

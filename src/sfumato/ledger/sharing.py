@@ -12,6 +12,7 @@ from sfumato.ledger.log import Log
 from sfumato.ledger.sqlite import SqliteStore
 from sfumato.ledger.store import Store
 from sfumato.ledger.turns import HAVE_TURNS
+from sfumato.ledger.usual import UsualAnchor, usual_place
 from sfumato.ledger.writer import Writer
 
 __all__ = ["writer_of"]
@@ -32,7 +33,8 @@ def writer_of(
 
     Args:
         path: A SQLite file, a PostgreSQL URL, or none for a ledger in memory.
-        anchor: Where the anchor lies; by default beside a file, and none otherwise.
+        anchor: Where the anchor lies; by default beside a file, and for a database
+            among this user's states.
         lenient: Return a writer of its own that also opens a damaged ledger, to
             examine it.
     """
@@ -74,6 +76,10 @@ def _anchor_of(
         return Anchor(Path(anchor).resolve())
     if isinstance(place, Path):
         return Anchor(place.with_name(place.name + ".anchor"))
+    if place is not None:
+        from sfumato.ledger.postgres import address_of
+
+        return UsualAnchor(usual_place(address_of(place)))
     return None
 
 

@@ -193,6 +193,8 @@ class Writer:
                 self._identity = read_identity(db)
                 if not self._lenient:
                     check_recent(db, self._identity)
+            if self._anchor and founder is self._founder:
+                self._anchor.meet(self._identity)
         except BaseException:
             self._store.close()  # else the next attempt would go unchecked
             raise
