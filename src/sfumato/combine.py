@@ -6,27 +6,93 @@ Everything here is public and free: a public table is read, and no private one.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
-from typing import Self
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Literal, Self, final
 
+from sfumato.declare.dataset import Dataset
 from sfumato.declare.feature import Feature, read_features
 from sfumato.declare.lookup import Lookup, PublicTable, keys_of
 from sfumato.declare.query import Query
-from sfumato.declare.relation import Joined, Looked, PerPerson, United
+from sfumato.declare.relation import Joined, Looked, Other, PerPerson, United
+from sfumato.declare.schema import Schema
 from sfumato.engine.public import read_public
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, nearest
 from sfumato.words import N_
 
-__all__ = ["Combining", "join_people", "join_public", "per_person", "union"]
+__all__ = [
+    "Combining",
+    "join_people",
+    "join_public",
+    "per_person",
+    "private_table",
+    "union",
+]
+
+
+@final
+class KnownTables(Mapping[str, "Schema | Lookup"]):
+    """The tables of a dataset by name; a public one is read when it is asked for."""
+
+    def __init__(self, dataset: Dataset, name: str) -> None:
+        """Begin with no table read; `name` is what the dataset's own is called."""
+        self._dataset, self._name = dataset, name
+
+    def __getitem__(self, name: str) -> Schema | Lookup:
+        """Return how a private table is declared, or what a public one says."""
+        if name == self._name:
+            return self._dataset.schema
+        found = self._dataset.tables[name]
+        return (
+            read_public(found, name) if isinstance(found, PublicTable) else found.schema
+        )
+
+    def __iter__(self) -> Iterator[str]:
+        """Iterate over the names."""
+        return iter([self._name, *self._dataset.tables])
+
+    def __len__(self) -> int:
+        """Count the tables."""
+        return 1 + len(self._dataset.tables)
+
+
+def private_table(dataset: Dataset, name: str) -> Other:
+    """Return another private table of a dataset, as something to ask about.
+
+    Raises:
+        DeclarationError: There is none of that name.
+    """
+    if name not in dataset.private:
+        near = nearest(str(name), dataset.private) if dataset.private else ""
+        hint = N_("did you mean {near}?") if near else N_('give it: Dataset(…, tables={{"labs": Dataset(…)}})')  # fmt: skip
+        raise DeclarationError(
+            N_("the dataset has no private table {name}"),
+            hint=hint,
+            name=repr(name),
+            near=near,
+        )
+    return Other(name, dataset.private[name].schema)
 
 
 def join_public(
-    query: Query, table: PublicTable | Lookup, on: object = None, *, prefix: str = ""
+    query: Query,
+    table: PublicTable | Lookup,
+    on: object = None,
+    *,
+    prefix: str = "",
+    how: object = "left",
 ) -> Query:
     """Return the question about rows with the columns of the public row each finds."""
+    if how not in ("left", "inner"):
+        raise DeclarationError(
+            N_("rows are joined left or inner, got {value}"),
+            hint=N_(
+                'how="left" keeps rows without a match, how="inner" leaves them out'
+            ),
+            value=repr(how)[:60],
+        )
     public = read_public(table) if isinstance(table, PublicTable) else table
     keys = public.key if on is None else keys_of(on)
-    return query.of(Looked(query.rows, keys, public, prefix))
+    return query.of(Looked(query.rows, keys, public, prefix, how == "inner"))
 
 
 def join_people(
@@ -82,10 +148,11 @@ class Combining(ABC):
 
     def join(
         self,
-        other: Self | PublicTable,
+        other: Self | PublicTable | str,
         on: str | Sequence[str] | None = None,
         *,
         prefix: str = "",
+        how: Literal["left", "inner"] = "left",
         max_rows: int | None = None,
         max_groups: int | None = None,
     ) -> Self:
@@ -96,10 +163,13 @@ class Combining(ABC):
         meets all other rows of the same person.
 
         Args:
-            other: A `PublicTable`, or rows: ``session.query().where(…)``.
+            other: A `PublicTable`, rows of the session (``session.table("labs")``), or
+                the name of one of the dataset's tables.
             on: Columns here that are compared with the public table's key; default
                 those of the same names. Private rows meet on the person alone.
             prefix: Stands before the names of the other table's columns.
+            how: Of a public table: ``"left"`` keeps rows that find no public row,
+                ``"inner"`` leaves them out.
             max_rows: How many pairs of one person count fully in one group, and
             max_groups: in how many groups; default as the unit is declared.
 
@@ -107,8 +177,15 @@ class Combining(ABC):
             DeclarationError: The tables do not fit, or the join is not by person.
             SourceError: The public table cannot be read.
         """
+        public: PublicTable | Lookup | None = None
         if isinstance(other, PublicTable):
-            return self._asking(join_public(self.query, other, on, prefix=prefix))
+            public = other
+        elif isinstance(other, str) and other in self._tables().public:
+            public = read_public(self._tables().public[other], other)
+        if public is not None:
+            return self._asking(
+                join_public(self.query, public, on, prefix=prefix, how=how)
+            )
         theirs = self._rows(other)
         if on is not None:
             raise DeclarationError(
@@ -118,8 +195,12 @@ class Combining(ABC):
         bounds = {"max_rows": max_rows, "max_groups": max_groups}
         return self._asking(join_people(self.query, theirs, prefix=prefix, **bounds))
 
-    def union(self, *others: Self) -> Self:
-        """Take all rows of these tables together; their declarations must agree."""
+    def union(self, *others: Self | str) -> Self:
+        """Take all rows of these tables together; their declarations must agree.
+
+        Args:
+            others: Rows of the session, or names of the dataset's private tables.
+        """
         return self._asking(union(self.query, *map(self._rows, others)))
 
     def per_person(self, **features: Feature) -> Self:
@@ -154,8 +235,15 @@ class Combining(ABC):
     def _rows_of(self, other: object) -> Query | None:
         """Return what another question of the same session is; of no such none."""
 
+    @abstractmethod
+    def _tables(self) -> Dataset:
+        """Return the dataset, whose tables have names."""
+
+    def _private(self, name: str) -> Self:
+        return self._asking(Query().of(private_table(self._tables(), name)))
+
     def _rows(self, other: object) -> Query:
-        found = self._rows_of(other)
+        found = self._rows_of(self._private(other) if isinstance(other, str) else other)
         if found is None:
             raise DeclarationError(
                 N_("only rows of the same session are joined or united"),

@@ -14,6 +14,7 @@ from sfumato.engine import statement as statements
 from sfumato.engine.compiled import NOT_RUN, Target, statement
 from sfumato.engine.dialect import Dialect
 from sfumato.engine.physical import Layout
+from sfumato.engine.relate import NO_OTHERS, Others
 from sfumato.plan import Expected, Plan, Step, expected_errors
 from sfumato.release.text import aligned, visible
 from sfumato.release.tongue import language_asked
@@ -135,6 +136,7 @@ def explain(
     *,
     layout: Layout | None,
     dialect: Dialect | None,
+    others: Others = NO_OTHERS,
     rows: int = 1000,
 ) -> Explanation:
     """Explain a plan; pure, reads no row and costs nothing.
@@ -143,13 +145,14 @@ def explain(
         plan: The plan.
         layout: How the session's engine stores the columns; none leaves out the SQL.
         dialect: That of the session's engine; none leaves out the SQL.
+        others: How the engine stores the dataset's other private tables.
         rows: A public guess of the number of rows, on which means depend.
     """
     sql: dict[str, str] = {}
     if layout is not None and dialect is not None and plan.parts:
-        sql = {dialect.name: statements.statement(plan, layout, dialect).sql}
-        others: tuple[Target, ...] = get_args(Target)
-        sql |= {t: _elsewhere(plan, t) for t in others if t != dialect.name}
+        sql = {dialect.name: statements.statement(plan, layout, dialect, others).sql}
+        targets: tuple[Target, ...] = get_args(Target)
+        sql |= {t: _elsewhere(plan, t) for t in targets if t != dialect.name}
     total = sum(plan.charge(step).units for step in plan.steps) or 1
     return Explanation(
         question=str(plan.query),

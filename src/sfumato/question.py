@@ -25,6 +25,7 @@ from sfumato.declare.expr import Expr, Operand
 from sfumato.declare.query import Query, Statistic
 from sfumato.declare.schema import Column
 from sfumato.engine import Engine
+from sfumato.engine.relate import NO_OTHERS
 from sfumato.errors import DeclarationError, EngineError
 from sfumato.explain import Explanation, explain
 from sfumato.gate import Found, compare_for_owner, find_bounds, release
@@ -87,6 +88,9 @@ class Question(Combining):
 
     def _asking(self, query: Query) -> Question:
         return Question(self._desk, query)
+
+    def _tables(self) -> Dataset:
+        return self._desk.dataset
 
     def _rows_of(self, other: object) -> Query | None:
         if isinstance(other, Question) and other._desk is self._desk:  # noqa: SLF001
@@ -333,6 +337,7 @@ class SessionPlan:
             self.plan,
             layout=getattr(engine, "layout", None),
             dialect=getattr(engine, "dialect", None),
+            others=getattr(engine, "others", NO_OTHERS),
             rows=rows,
         )
         if self.bounded is None:

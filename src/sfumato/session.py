@@ -16,6 +16,7 @@ from sfumato.account import (
     loss_text,
 )
 from sfumato.amount import Amount
+from sfumato.combine import KnownTables, private_table
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.query import Query
 from sfumato.describe import Description, describe
@@ -122,6 +123,14 @@ class Session:
         """Begin a question: ``session.query().where(…).group_by(…).select(…)``."""
         return Question(self._desk, Query())
 
+    def table(self, name: str) -> Question:
+        """Begin a question about another private table of the dataset (``docs/joins.md``).
+
+        Raises:
+            DeclarationError: The dataset has no private table of that name.
+        """
+        return Question(self._desk, Query().of(private_table(self.dataset, name)))
+
     def ask(self, query: Query | Any) -> Question:
         """Bind a `Query` that was built elsewhere, or an expression of Ibis.
 
@@ -178,7 +187,8 @@ class Session:
         from sfumato.declare.sql import read_sql
 
         name = self.dataset.name if table is None else table
-        return Question(self._desk, read_sql(text, table=name))
+        known = KnownTables(self.dataset, name)
+        return Question(self._desk, read_sql(text, table=name, tables=known))
 
     def describe(self) -> Description:
         """Say what is public, what is left to spend, and what can be asked.

@@ -7,14 +7,17 @@ from hypothesis import strategies as st
 
 from sfumato.declare import feature
 from sfumato.declare import query as ask
+from sfumato.declare.dataset import Dataset
 from sfumato.declare.lookup import Lookup
 from sfumato.declare.query import Query
 from sfumato.declare.relation import Joined, Looked, Other, Part, PerPerson, United
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
 from sfumato.declare.unit import Unit
+from sfumato.engine.load import open_engine
+from sfumato.engine.reference import ReferenceEngine
 from sfumato.errors import DeclarationError
 from sfumato.plan import make_plan
-from sfumato.plan.relate import part_schema
+from sfumato.plan.relate import others_in, part_schema
 
 LABS = "labs"
 PUBLIC = (
@@ -137,3 +140,27 @@ def questions(draw, unit, *, other=True):
                     continue
     plain = Query().of(United((Part(), Part()))).select(ask.count())
     return make_plan(plain, schema, 1)
+
+
+def others_of(plan):
+    """The schema of each other table that a plan reads."""
+    return {one.name: one.schema for one in others_in(plan.query.base)}
+
+
+def dataset(plan, source, other):
+    """The dataset that a plan is about; `other` is the source of its other table."""
+    tables = {n: Dataset(other, schema=s) for n, s in others_of(plan).items()}
+    return Dataset(source, schema=plan.table, name="t", tables=tables)
+
+
+def expected(plan, rows, others):
+    """What the specification says."""
+    held = dict.fromkeys(others_of(plan), others)
+    return ReferenceEngine(rows, held).run(plan).unseal()
+
+
+def answer(plan, source, other):
+    """What an engine says, which binds the statement first."""
+    with open_engine(dataset(plan, source, other)) as engine:
+        engine.prepare(plan)
+        return engine.run(plan).unseal()

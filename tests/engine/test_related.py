@@ -1,9 +1,11 @@
 """Joins, unions and figures per person: every engine returns the specification's integers."""
 
 import math
+from decimal import Decimal
 
 import adversary as a
 import pandas as pd
+import pyarrow as pa
 import pytest
 import related as r
 from hypothesis import given, settings
@@ -13,7 +15,7 @@ from sfumato.declare import feature
 from sfumato.declare import query as ask
 from sfumato.declare.lookup import Lookup, PublicTable
 from sfumato.declare.query import Query
-from sfumato.declare.relation import Joined, Looked, Part, PerPerson, United
+from sfumato.declare.relation import Joined, Looked, Other, Part, PerPerson, United
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema, Text
 from sfumato.declare.unit import Rows, Unit
 from sfumato.engine.load import open_engine
@@ -27,18 +29,51 @@ CROWD = st.lists(
 )
 
 
-@settings(max_examples=a.times(24), deadline=None, derandomize=True)
-@given(r.questions(r.WHOSE, other=False), CROWD)
-def test_people(plan, rows):
+@settings(max_examples=a.times(12), deadline=None, derandomize=True)
+@given(r.questions(r.WHOSE), CROWD, CROWD)
+def test_people(plan, rows, others):
     """Random nodes over each other, cells and identifiers of any kind."""
-    assert a.answer(plan, rows) == a.expected(plan, rows)
+    assert r.answer(plan, rows, others) == r.expected(plan, rows, others)
 
 
 @settings(max_examples=a.times(12), deadline=None, derandomize=True)
-@given(r.questions(st.just(Rows()), other=False), a.tables())
-def test_rows(plan, rows):
+@given(r.questions(st.just(Rows())), a.tables(), a.tables())
+def test_rows(plan, rows, others):
     """Random nodes where each row is a unit of its own."""
-    assert a.answer(plan, rows) == a.expected(plan, rows)
+    assert r.answer(plan, rows, others) == r.expected(plan, rows, others)
+
+
+KINDS = {
+    "int64": ([1, 2, None, 3], pa.int64()),
+    "int8": ([1, 2, None, 3], pa.int8()),
+    "double": ([1.0, 2.0, math.nan, 0.5], pa.float64()),
+    "text": (["1", "2.0", "", None], pa.string()),
+    "decimal": ([Decimal("1.0"), Decimal("2.0"), None, Decimal("0.5")], pa.decimal128(38, 1)),
+    "null": ([None] * 4, pa.null()),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("other", KINDS)
+@pytest.mark.parametrize("kind", KINDS)
+def test_identifiers_of_all_types_meet(kind, other):
+    """The person is one, however each of the two tables stores her identifier."""
+    schema = Schema({"x": Integer(0, 9)}, unit=WHO)
+    tables = [
+        pa.table({"who": pa.array(ids, t), "x": pa.array(range(4), pa.int64())})
+        for ids, t in (KINDS[kind], KINDS[other])
+    ]
+    joined = Joined(Part(), Part(Other(r.LABS, schema)), "o_", 9, 9)
+    for base in (joined, United((Part(), Part(Other(r.LABS, schema))))):
+        plan = make_plan(Query().of(base).select(ask.count(), ask.people()), schema, 1)
+        rows = [table.to_pylist() for table in tables]
+        assert r.answer(plan, *tables) == r.expected(plan, *rows)
+
+
+def test_questions_about_another_table():
+    """The other private tables can be asked about by themselves."""
+    plan = make_plan(Query().of(Other(r.LABS, VISITS)).select(ask.count()), VISITS, 1)
+
+    assert r.answer(plan, [], PEOPLE) == r.expected(plan, [], PEOPLE)
 
 
 WHO = Unit("who", max_rows=3, max_groups=2)

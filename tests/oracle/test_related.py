@@ -10,12 +10,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.account import ZCDP
-from sfumato.audit.sensitivity import World, compare
+from sfumato.audit.hostile import TABLE
+from sfumato.audit.sensitivity import World, compare, sensitivity
 from sfumato.declare import feature, lookup
 from sfumato.declare import query as ask
 from sfumato.declare.lookup import Lookup
 from sfumato.declare.query import Query
-from sfumato.declare.relation import Joined, Looked, Part, PerPerson, United
+from sfumato.declare.relation import Joined, Looked, Other, Part, PerPerson, United
 from sfumato.declare.schema import Category, Integer, Schema
 from sfumato.declare.unit import Rows, Unit
 from sfumato.engine.feature import Figures
@@ -28,29 +29,32 @@ EXTREMES = st.sampled_from(
 )
 LABELS = st.sampled_from(["a", "A", "2", 2, "é", "yes", "no", True, None, "x", 0, 1])
 ROW = a.a_row(EXTREMES, LABELS, LABELS)
+FEW = st.lists(ROW, max_size=4)
 IDS = st.sampled_from([1, 2, "2", None, "NA"])
 CROWD = st.lists(st.builds(lambda row, who: {**row, "who": who}, ROW, IDS), max_size=6)
 
 
-def check_all(plan, rows):
-    """Audit a plan on a table and assert that every claim holds."""
-    with World(plan.table) as world:
-        for finding in compare(plan, rows, (), world.exact):
+def check_all(plan, rows, others):
+    """Audit a plan on tables and assert that every claim holds."""
+    both = [*rows, *({**row, TABLE: r.LABS} for row in others)]
+    with World(plan.table, r.others_of(plan)) as world:
+        both = both if r.others_of(plan) else rows
+        for finding in compare(plan, both, (), world.exact):
             assert finding.holds, finding
 
 
-@settings(max_examples=a.times(8), deadline=None, derandomize=True)
-@given(r.questions(r.WHOSE, other=False), CROWD)
-def test_removing_any_person(plan, rows):
+@settings(max_examples=a.times(6), deadline=None, derandomize=True)
+@given(r.questions(r.WHOSE), CROWD, CROWD)
+def test_removing_any_person(plan, rows, others):
     """Random nodes over each other: all rows of a person leave all tables."""
-    check_all(plan, rows)
+    check_all(plan, rows, others)
 
 
 @settings(max_examples=a.times(6), deadline=None, derandomize=True)
-@given(r.questions(st.just(Rows()), other=False), st.lists(ROW, max_size=5))
-def test_removing_any_row(plan, rows):
-    """Random nodes where each row is a unit; a table united with itself counts twice."""
-    check_all(plan, rows)
+@given(r.questions(st.just(Rows())), FEW, FEW)
+def test_removing_any_row(plan, rows, others):
+    """Random nodes where each row is a unit, and a person has one in each table."""
+    check_all(plan, rows, others)
 
 
 SCHEMA = Schema({"x": Integer(0, 7), "g": Category(["a", "b", "c"])})
@@ -80,11 +84,11 @@ def worst(base, statistic, schema, loss="1"):
 
 
 SITES = (("v", Integer(0, 7)), ("h", Category(["p", "q"])))
-TABLE = Lookup("t", ("k",), SITES, ((("a",), (7.0, 0)), (("b",), (0.0, 1))))
+SITE = Lookup("t", ("k",), SITES, ((("a",), (7.0, 0)), (("b",), (0.0, 1))))
 FIGURES = (("most", feature.max("x")), ("n", feature.count(most=3)))
 QUESTIONS = {
-    "public table": (Looked(Part(), ("g",), TABLE), "v", SCHEMA),
-    "public table of people": (Looked(Part(), ("g",), TABLE), "v", PEOPLE),
+    "public table": (Looked(Part(), ("g",), SITE), "v", SCHEMA),
+    "public table of people": (Looked(Part(), ("g",), SITE), "v", PEOPLE),
     "union": (United((Part(), Part())), "x", SCHEMA),
     "union of people": (United((Part(), Part())), "x", PEOPLE),
     "pairs": (Joined(Part(), Part(), "o_", 3, 2), "o_x", PEOPLE),
@@ -102,6 +106,17 @@ def test_the_bound_is_reached_and_never_passed(name, loss):
 
     assert all(one.holds for one in found), found
     assert any(one.aggregate is None and one.change == 1 for one in found), found
+
+
+@pytest.mark.parametrize("schema", [SCHEMA, PEOPLE], ids=["rows", "people"])
+def test_the_audit_for_users_knows_other_tables(schema):
+    """`sensitivity` makes rows of all tables, and lets a unit leave all of them."""
+    both = United((Part(), Part(Other(r.LABS, schema))))
+
+    found = sensitivity(Query().of(both).select(ask.count()), schema, tables=8)
+
+    assert not found.violated, str(found)
+    assert found.pairs > 0
 
 
 def keys_not_checked(swap):

@@ -20,10 +20,21 @@ from sfumato.declare.schema import (
 )
 from sfumato.noise import default
 
-__all__ = ["Row", "Table", "cells", "hostile_rows", "hostile_tables", "shared_out"]
+__all__ = [
+    "TABLE",
+    "Row",
+    "Table",
+    "cells",
+    "hostile_rows",
+    "hostile_tables",
+    "shared_out",
+]
 
 Row: TypeAlias = Mapping[str, object]
 Table: TypeAlias = Sequence[Row]
+
+TABLE = "\0table"
+"""The key under which a row says of which table it is, where it is not the main one."""
 
 _NUMBERS = (inf, -inf, nan, 1e308, -1e308, 5e-324, -0.0, 0.0, 2.0**53)
 _OBJECTS = (2**62, -(2**63), 10**400, "n/a", "1e400", "", True)
@@ -118,14 +129,21 @@ def hostile_tables(
         yield []
 
 
-def shared_out(table: Table, column: str) -> Table:
+def shared_out(table: Table, columns: Mapping[object, str]) -> Table:
     """Return a table whose rows belong to two people, and some to nobody.
 
     Most rows are those of one person, so that bounds of her rows and groups matter.
+
+    Args:
+        table: The rows.
+        columns: The column of identifiers, by the name of the table; none is the main one.
     """
     words = default().words(len(table)).tolist()
     whose = (1, 1, 1, 1, 2, 2, None, 1)
-    return [{**row, column: whose[w % 8]} for row, w in zip(table, words, strict=True)]
+    return [
+        {**row, columns[row.get(TABLE)]: whose[w % 8]}
+        for row, w in zip(table, words, strict=True)
+    ]
 
 
 def _infinite(

@@ -7,22 +7,22 @@ real engine, up to the integers that noise would be added to.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from math import sqrt
-from typing import Any, Self, TypeAlias, final
+from types import MappingProxyType
+from typing import Any, TypeAlias, final
 
 from sfumato.account import Gaussian, Geometric, Loss, Selection, Threshold
 from sfumato.amount import Amount
 from sfumato.audit.hostile import Row, Table, hostile_rows, hostile_tables, shared_out
-from sfumato.audit.people import other_people
+from sfumato.audit.people import other_people, other_rows, units_of
+from sfumato.audit.world import TABLE, World
 from sfumato.declare.query import Query
 from sfumato.declare.schema import Schema
 from sfumato.declare.unit import PrivacyUnit, Rows, Unit, rows_only
 from sfumato.engine import Exact
-from sfumato.engine.duckdb import DuckDBEngine
-from sfumato.engine.frames import load_records
 from sfumato.errors import ArgumentError, EngineError
 from sfumato.gate import difference_for_audit
 from sfumato.noise.joint import box_level
@@ -37,6 +37,7 @@ from sfumato.plan import (
 from sfumato.plan import (
     sensitivity as claimed_change,
 )
+from sfumato.plan.relate import others_in
 from sfumato.secret import Secret
 from sfumato.words import N_
 
@@ -197,21 +198,31 @@ def sensitivity(  # noqa: PLR0913  a question, a table, and how hard to look
     small = small_schema(query, schema, loss)
     plan = make_plan(query, small, loss)
     rows = hostile_rows(plan.table, query, pool, typed=typed)
-    tried = made_tables(rows, tables, small.unit)
+    others = _others(plan)
+    for name, own in others.items():
+        found = hostile_rows(own, query, pool, typed=typed)
+        rows += [{**row, TABLE: name} for row in found]
+    tried = made_tables(rows, tables, small.unit, others=others)
     if exact is not None:
         return _search(plan, tried, rows, exact, progress)
-    with World(plan.table) as world:
+    with World(plan.table, others) as world:
         return _search(plan, tried, rows, world.exact, progress)
 
 
 def made_tables(
-    rows: Sequence[Row], count: int, unit: PrivacyUnit, *, most: int = 4
+    rows: Sequence[Row],
+    count: int,
+    unit: PrivacyUnit,
+    *,
+    most: int = 4,
+    others: Mapping[str, Schema] = MappingProxyType({}),
 ) -> list[Table]:
     """Return hostile tables; where a person has many rows, rows that people share."""
     if not isinstance(unit, Unit):
         return list(hostile_tables(rows, count, size=unit.size, most=most))
     tables = hostile_tables(rows, count, size=None, most=2 * most)
-    return [shared_out(table, unit.column) for table in tables]
+    columns = {name: u.column for name, u in units_of(unit, others).items()}
+    return [shared_out(table, columns) for table in tables]
 
 
 def small_schema(query: Query, schema: Schema, loss: Amount | Loss) -> Schema:
@@ -242,7 +253,8 @@ def _search(
             failures.append(table)
         else:
             worst = [_worse(a, b) for a, b in zip(worst or found, found, strict=True)]
-        pairs += sum(1 for _ in neighbours(table, plan.table.unit, rows))
+        others = _others(plan)
+        pairs += sum(1 for _ in neighbours(table, plan.table.unit, rows, others))
         progress()
     return Sensitivity(tuple(worst), len(tried), pairs, tuple(failures))
 
@@ -261,17 +273,25 @@ def _worse(one: Change, other: Change) -> Change:
     )
 
 
-def neighbours(rows: Table, unit: PrivacyUnit, pool: Iterable[Any]) -> Iterator[Table]:
+def neighbours(
+    rows: Table,
+    unit: PrivacyUnit,
+    pool: Iterable[Any],
+    others: Mapping[str, Schema] = MappingProxyType({}),
+) -> Iterator[Table]:
     """Yield every neighbour of a table.
 
     Under add/remove these are the table without each of its rows (the tables with one
     row more are the same pairs, seen from the other side). Under replace-one they are
     the table with each of its rows replaced by each row of a pool. Of people all rows
-    leave together, and the pool is of people.
+    leave together, from all tables, and the pool is of people.
     """
     pool = list(pool)
     if isinstance(unit, Unit):
-        yield from other_people(rows, unit, pool)
+        yield from other_people(rows, unit, pool, others)
+        return
+    if others:  # one person may have a row in each table
+        yield from other_rows(rows)
         return
     for i, _ in enumerate(rows):
         before, after = list(rows[:i]), list(rows[i + 1 :])
@@ -295,7 +315,7 @@ def compare(
     here = exact(plan, rows)
     worst = [_claim(plan, p.aggregate, rows) for p in plan.parts]
     steps = [Change(None, 1, Fraction(0), rows)] * len(plan.steps)
-    for other in neighbours(rows, plan.table.unit, pool):
+    for other in neighbours(rows, plan.table.unit, pool, _others(plan)):
         moved = difference_for_audit(here, exact(plan, other))
         for i, vector in enumerate(moved):
             worst[i] = _worse(worst[i], _seen(worst[i], vector, other))
@@ -303,6 +323,10 @@ def compare(
             used = share(step, [moved[part] for part in step.parts], len(plan.groups))
             steps[i] = _worse(steps[i], Change(None, 1, used, other))
     return [*worst, *steps]
+
+
+def _others(plan: Plan) -> dict[str, Schema]:
+    return {one.name: one.schema for one in others_in(plan.query.base)}
 
 
 def _claim(plan: Plan, aggregate: Aggregate, rows: Table) -> Change:
@@ -358,40 +382,3 @@ def share(step: Step, moved: Sequence[Sequence[int]], groups: int) -> Fraction:
         for vector in zip(*moved, strict=True)
     )
     return levels / (mechanism.scale * mechanism.cost.value)
-
-
-@final
-class World:
-    """One DuckDB engine whose table can be exchanged, so that neighbours cost little.
-
-    Examples:
-        >>> from sfumato.declare.query import count
-        >>> from sfumato.declare.schema import Boolean
-        >>> schema = Schema({"ill": Boolean()})
-        >>> plan = make_plan(Query().select(count()), schema, 1)
-        >>> with World(schema) as world:
-        ...     for change in compare(plan, [{"ill": True}], (), world.exact):
-        ...         assert change.holds
-    """
-
-    __slots__ = ("_engine", "_schema")
-
-    def __init__(self, schema: Schema) -> None:
-        """Open the engine on a table of the public size, or on an empty one."""
-        self._schema = schema
-        size, unit = schema.unit.size or 0, schema.unit
-        rows = [{unit.column: i} if isinstance(unit, Unit) else {} for i in range(size)]
-        self._engine = DuckDBEngine(load_records(rows, schema), schema)
-
-    def exact(self, plan: Plan, rows: Table) -> Secret[Exact]:
-        """Return the integers of another table of the same schema."""
-        self._engine.exchange(load_records(rows, self._schema))
-        return self._engine.run(plan)
-
-    def __enter__(self) -> Self:
-        """Return the world, for ``with``."""
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Close the engine."""
-        self._engine.close()

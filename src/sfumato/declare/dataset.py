@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, final
 
+from sfumato.declare.lookup import PublicTable
 from sfumato.declare.schema import Schema
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
@@ -96,10 +98,13 @@ class Dataset:
             does not fit goes into files that only this user may read, **not encrypted**
             and removed afterwards: give it where the disk may hold private rows.
             Default: most of the machine's memory, and never a file.
+        tables: By name, other tables that a question may join or unite (`docs/joins.md`):
+            a `Dataset` of the same units, read where this one is read, or a
+            `PublicTable`. All private ones share this dataset's budget.
 
     Raises:
-        DeclarationError: The schema is not a `Schema`, the name is empty, or the memory
-            is no amount.
+        DeclarationError: The schema is not a `Schema`, the name is empty, the memory
+            is no amount, or another table does not fit.
 
     Examples:
         >>> from sfumato.declare.schema import Integer
@@ -107,7 +112,7 @@ class Dataset:
         Dataset('diabetes', columns=['Age'], unit=Rows(neighbours='add_remove', size=None))
     """
 
-    __slots__ = ("memory", "name", "schema", "source")
+    __slots__ = ("memory", "name", "schema", "source", "tables")
 
     def __init__(
         self,
@@ -116,6 +121,7 @@ class Dataset:
         schema: Schema,
         name: str | None = None,
         memory: str | None = None,
+        tables: Mapping[str, Dataset | PublicTable] | None = None,
     ) -> None:
         """Keep the handle; the session opens it."""
         if not isinstance(schema, Schema):
@@ -142,8 +148,55 @@ class Dataset:
             )
         self.source, self.schema, self.name = source, schema, str(name)
         self.memory = memory
+        self.tables = dict(tables or {})
+        _check_tables(self)
+
+    @property
+    def private(self) -> dict[str, Dataset]:
+        """The other private tables, by name."""
+        return {n: t for n, t in self.tables.items() if isinstance(t, Dataset)}
+
+    @property
+    def public(self) -> dict[str, PublicTable]:
+        """The public tables, by name."""
+        return {n: t for n, t in self.tables.items() if isinstance(t, PublicTable)}
 
     def __repr__(self) -> str:
         """Show declarations only, never the source's content."""
         unit = self.schema.unit
         return f"Dataset({self.name!r}, columns={list(self.schema)}, unit={unit})"
+
+
+def _check_tables(whole: Dataset) -> None:
+    names = [whole.name, *whole.tables]
+    if len({str(name).casefold() for name in names}) < len(names):
+        raise DeclarationError(
+            N_("two tables of the dataset have one name: {names}"),
+            hint=N_("names must differ in more than small and capital letters"),
+            names=", ".join(map(repr, names)),
+        )
+    for name, table in whole.tables.items():
+        if not isinstance(table, Dataset | PublicTable):
+            raise DeclarationError(
+                N_("table {name} is neither a Dataset nor a PublicTable"),
+                hint=N_('write tables={{"labs": Dataset("labs.csv", schema=…)}}'),
+                name=repr(name),
+            )
+        if isinstance(table, PublicTable):
+            continue
+        units = whole.schema.unit, table.schema.unit
+        if type(units[0]) is not type(units[1]) or any(u.size for u in units):
+            raise DeclarationError(
+                N_("table {name} protects another unit than the dataset"),
+                hint=N_(
+                    "declare Unit(…) for both, or Rows() for both, and leave the number "
+                    "of units private"
+                ),
+                name=repr(name),
+            )
+        if table.tables:
+            raise DeclarationError(
+                N_("table {name} has tables of its own"),
+                hint=N_("give all of them to the dataset itself"),
+                name=repr(name),
+            )

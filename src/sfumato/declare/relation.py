@@ -64,19 +64,22 @@ class Other:
 class Looked:
     """Rows with the columns of the one public row that each of them finds.
 
-    A row that finds none keeps its place; the added cells are missing.
+    A row that finds none keeps its place, and the added cells are missing; or it is left
+    out.
 
     Attributes:
         rows: The private rows.
         on: Their columns that are compared with the key, in its order.
         table: The public table.
         prefix: Stands before the names of the added columns.
+        found_only: Whether rows that find none are left out.
     """
 
     rows: Part
     on: tuple[str, ...]
     table: Lookup
     prefix: str = ""
+    found_only: bool = False
 
     def __str__(self) -> str:
         """Render for people."""

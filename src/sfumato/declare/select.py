@@ -13,6 +13,7 @@ from typing import Any, Final, final
 from sfumato.declare import query as ask
 from sfumato.declare.query import Query, Statistic
 from sfumato.declare.schema import Column, Real
+from sfumato.declare.sqlfrom import From, Tables
 from sfumato.declare.sqlseveral import read_several
 from sfumato.declare.sqlshown import ShownReader
 from sfumato.declare.sqltree import (
@@ -39,6 +40,10 @@ _SIMPLE: Final[dict[str, tuple[str, Callable[..., Statistic]]]] = {
     "VariancePop": ("VAR_POP", ask.variance), "StddevPop": ("STDDEV_POP", ask.std),
     "Median": ("MEDIAN", ask.median),
 }  # fmt: skip
+_DISTINCT = N_(
+    "distinct people are counted, COUNT(DISTINCT patient_id), where Unit declares that "
+    "column; what else is distinct follows from a histogram, or GROUP BY"
+)
 _KEYS = N_("after GROUP BY name columns with declared keys, or values with public ones")
 
 
@@ -46,9 +51,10 @@ _KEYS = N_("after GROUP BY name columns with declared keys, or values with publi
 class Reader:
     """Reads the statement; each node is recognised by the exact name of its class."""
 
-    def __init__(self, table: str) -> None:
-        """Begin with no word used; `table` is the name that may stand after FROM."""
+    def __init__(self, table: str, tables: Tables | None = None) -> None:
+        """Begin with no word used; `table` is the name of the dataset's own table."""
         self._tree = Tree(table)
+        self._from = From(self._tree, tables)
         self._values = Values(self._tree)
         self._derived: dict[str, tuple[Value, Column | None]] = {}
 
@@ -61,20 +67,20 @@ class Reader:
         """Read the statement."""
         if kind_of(tree) != "Select":
             refuse(word_of(tree), SHAPE, table=self._tree.table)
-        outputs, source, where, group, *last = self._tree.open(
-            tree, "expressions", "from", "where", "group", "having", "order", "limit",
-            hint=SHAPE,
+        outputs, source, joins, where, group, *last = self._tree.open(
+            tree, "expressions", "from", "joins", "where", "group", "having", "order",
+            "limit", hint=SHAPE,
         )  # fmt: skip
         if not outputs:
             refuse("SELECT", _STATISTICS)
         self._tree.use("SELECT", *"," * (len(outputs) - 1))
-        self._check_source(source)
+        base = self._from.read(source, joins)
         found = [self._output(output) for output in outputs]
         keys = self._keys(group, {n: o for o, n in found if isinstance(o, Value) and n})
         statistics = [
             one for o, name in found if (one := self._asked(o, name, keys)) is not None
         ]
-        query = Query()
+        query = Query(base=base)
         for name, (value, column) in self._derived.items():
             query = query.derive(name, value, column)
         query = query.group_by(*keys).select(*statistics)
@@ -84,25 +90,6 @@ class Reader:
         (condition,) = self._tree.open(where, "this", hint=SHAPE)
         self._tree.use("WHERE")
         return query.where(self._values.condition(condition))
-
-    def _check_source(self, source: Any) -> None:
-        name, tree = None, self._tree
-        if source is not None:
-            (found,) = tree.open(source, "this", hint=SHAPE)
-            if kind_of(found) != "Table":
-                refuse(word_of(found), SHAPE, table=tree.table)
-            (found,) = tree.open(found, "this", hint=SHAPE)
-            name = tree.name(found, SHAPE)
-            tree.use("FROM")
-        if name != tree.table:
-            raise DeclarationError(
-                N_("the SQL asks of the table {name}, and this is {table}"),
-                hint=N_(
-                    "write FROM {table}, in double quotes if it is not a plain word"
-                ),
-                name="''" if name is None else repr(name),
-                table=repr(tree.table),
-            )
 
     def _keys(self, group: Any, aliased: dict[str, Value]) -> list[str]:
         """Read GROUP BY: columns, values, and names that outputs give to values."""
@@ -170,7 +157,22 @@ class Reader:
             tree.open(inner, hint=_STATISTICS)
             tree.use("*")
             return ask.count(name=name)
+        if kind == "Count" and kind_of(inner) == "Distinct":
+            return self._people(inner, name)
         return make(self._measured(inner), name=name)
+
+    def _people(self, node: Any, name: str | None) -> Statistic:
+        """Read COUNT(DISTINCT person): the number of people."""
+        tree = self._tree
+        (columns,) = tree.open(node, "expressions", hint=_DISTINCT)
+        tree.use("'DISTINCT'")
+        if len(columns) != 1 or kind_of(columns[0]) != "Column":
+            refuse("DISTINCT", _DISTINCT)
+        table, column = tree.cell(columns[0], _DISTINCT)
+        persons = tree.scope.persons
+        if column not in (persons.values() if table is None else [persons.get(table)]):
+            refuse("DISTINCT", _DISTINCT)
+        return ask.people(name=name)
 
     def _quantile(self, node: Any, name: str | None) -> Statistic:
         """Read QUANTILE(x, p), or PERCENTILE_DISC(p) WITHIN GROUP (ORDER BY x)."""

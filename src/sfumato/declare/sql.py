@@ -15,6 +15,7 @@ from typing import Any
 
 from sfumato.declare.query import Query
 from sfumato.declare.select import Reader
+from sfumato.declare.sqlfrom import Tables
 from sfumato.declare.sqltree import (
     DEEPEST,
     SHAPE,
@@ -31,14 +32,16 @@ __all__ = ["read_sql"]
 _LONGEST = 100_000  # characters of a text
 
 
-def read_sql(text: str, *, table: str) -> Query:
+def read_sql(text: str, *, table: str, tables: Tables | None = None) -> Query:
     """Read one SELECT as a question; nothing is run and nothing spent.
 
     Names are taken exactly as written, quoted or not, and never folded to one case.
 
     Args:
         text: The statement.
-        table: The only name that may stand after FROM.
+        table: The name of the dataset's own table, to stand after FROM.
+        tables: All tables that may be joined or united, by name, that one among them.
+            Without it there is that one only.
 
     Raises:
         DeclarationError: The text is not SQL, or holds anything beyond the grammar;
@@ -63,7 +66,7 @@ def read_sql(text: str, *, table: str) -> Query:
             table=table,
         )
     tree, words = _parse(text, table)
-    reader = Reader(table)
+    reader = Reader(table, tables)
     query = reader.query(tree)
     unused = _words(words) - reader.used
     if unused:

@@ -15,7 +15,7 @@ from sfumato.declare.logic import Literal_
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
 
-__all__ = ["CONSTANT", "DEEPEST", "MOST", "SHAPE", "SIGNS", "Tree", "kind_of", "named",
+__all__ = ["CONSTANT", "DEEPEST", "MOST", "SHAPE", "SIGNS", "Scope", "Tree", "kind_of", "named",
            "refuse", "too_large", "word_of"]  # fmt: skip
 
 DEEPEST = 50  # brackets and NOTs within one another
@@ -37,7 +37,8 @@ _FUNCTIONS: Final = {
         "COUNT", "SUM", "AVG", "VAR_POP", "STDDEV_POP", "MEDIAN", "QUANTILE",
         "PERCENTILE_DISC", "WITHIN", "GROUP", "FLOOR", "ABS", "LOWER", "TRIM", "CAST",
         "TRY_CAST", "EXTRACT", "YEAR", "MONTH", "DAY", "ISODOW", "CLIP", "COALESCE",
-        "NULLIF", "DATE", "DOUBLE", "COVAR_POP", "CORR", "MODE",
+        "NULLIF", "DATE", "DOUBLE", "COVAR_POP", "CORR", "MODE", "JOIN", "LEFT", "INNER",
+        "OUTER", "ON", "USING", "UNION", "ALL", "DISTINCT",
     )},
     "REAL": "DOUBLE", "FLOAT": "DOUBLE", "DOUBLE PRECISION": "DOUBLE",
 }  # fmt: skip
@@ -73,17 +74,68 @@ def refuse(construct: str, hint: str, **facts: object) -> NoReturn:
 
 
 @final
+class Scope:
+    """The columns of the tables of a statement.
+
+    Attributes:
+        columns: For each table, its columns and what the question calls them.
+        persons: For each table, its column of identifiers, or none.
+    """
+
+    def __init__(
+        self, columns: dict[str, dict[str, str]], persons: dict[str, str | None]
+    ) -> None:
+        """Begin with the first table."""
+        self.columns, self.persons = columns, persons
+
+    def holds(self, name: str) -> bool:
+        """Tell whether some table has a column of that name."""
+        return any(name in named for named in self.columns.values())
+
+    def add(self, table: str, names: list[str], person: str | None) -> str:
+        """Add a table; return what stands before its columns where names are taken."""
+        taken = {
+            n.casefold() for named in self.columns.values() for n in named.values()
+        }
+        taken |= {p.casefold() for p in self.persons.values() if p is not None}
+        prefix = f"{table}_" if any(n.casefold() in taken for n in names) else ""
+        self.columns[table] = {n: f"{prefix}{n}" for n in names}
+        self.persons[table] = person
+        return prefix
+
+    def find(self, table: str | None, name: str) -> str:
+        """Return what the question calls a column; an unknown one keeps its name.
+
+        Raises:
+            DeclarationError: The table is unknown or lacks it, or several have it.
+        """
+        if table is None:
+            found = [named[name] for named in self.columns.values() if name in named]
+            if len(found) > 1:
+                refuse(repr(name), N_("several tables have it: write {table}.{name}"), table=next(iter(self.columns)), name=name)  # fmt: skip
+            return found[0] if found else name
+        if name == self.persons.get(table):
+            return name
+        if name not in self.columns.get(table, {}):
+            refuse(f"{table}.{name}"[:60], N_("write a table of the statement and one of its declared columns"))  # fmt: skip
+        return self.columns[table][name]
+
+
+@final
 class Tree:
     """Opens nodes, and counts what they are written with.
 
     Attributes:
         table: The name that may stand after FROM.
+        scope: The tables of the statement and their columns; empty where only one name
+            is known.
         used: The words and signs that the nodes opened so far are written with.
     """
 
     def __init__(self, table: str) -> None:
         """Begin with no word used."""
         self.table = table
+        self.scope = Scope({}, {})
         self.used: Counter[str] = Counter()
 
     def open(self, node: Any, *names: str, hint: str) -> list[Any]:
@@ -105,8 +157,18 @@ class Tree:
         """Return the name of a column that stands alone."""
         if kind_of(node) != "Column":
             refuse(word_of(node), hint, table=self.table)
-        (name,) = self.open(node, "this", hint=hint)
-        return self.name(name, hint)
+        return self.scope.find(*self.cell(node, hint))
+
+    def cell(self, node: Any, hint: str) -> tuple[str | None, str]:
+        """Return the table that a column is said to be of, or none, and its name."""
+        if kind_of(node) != "Column":
+            refuse(word_of(node), hint, table=self.table)
+        names = ("this", "table") if self.scope.columns else ("this",)
+        name, *table = self.open(node, *names, hint=hint)
+        if not table or table[0] is None:
+            return None, self.name(name, hint)
+        self.use(named("."))
+        return self.name(table[0], hint), self.name(name, hint)
 
     def name(self, node: Any, hint: str) -> str:
         """Return an identifier exactly as written."""

@@ -9,10 +9,12 @@ from sfumato.declare.schema import Schema
 from sfumato.engine import Exact
 from sfumato.engine.dialect import Dialect
 from sfumato.engine.physical import Layout
+from sfumato.engine.relate import NO_OTHERS, Others
 from sfumato.engine.statement import statement
 from sfumato.engine.table import log
 from sfumato.errors import EngineError, SourceError
 from sfumato.plan import Plan
+from sfumato.plan.relate import others_in
 from sfumato.secret import Secret
 from sfumato.words import N_
 
@@ -23,7 +25,12 @@ Fetch: TypeAlias = Callable[[str], "list[tuple[object, ...]]"]
 
 
 def prepare(
-    plan: Plan, schema: Schema, layout: Layout, dialect: Dialect, bind: Fetch
+    plan: Plan,
+    schema: Schema,
+    layout: Layout,
+    dialect: Dialect,
+    bind: Fetch,
+    others: Others = NO_OTHERS,
 ) -> None:
     """Have the statement bound by `bind`, which must read no rows.
 
@@ -32,9 +39,9 @@ def prepare(
     """
     bound = False
     try:
-        if plan.table.declared == schema.declared:
+        if _fits(plan, schema, others):
             if plan.parts:
-                bind(statement(plan, layout, dialect).sql)
+                bind(statement(plan, layout, dialect, others).sql)
             bound = True
     except Exception:  # noqa: BLE001  whatever it was, one text
         log.debug("the statement was not bound", exc_info=True)
@@ -46,7 +53,12 @@ def prepare(
 
 
 def answer(
-    plan: Plan, schema: Schema, layout: Layout, dialect: Dialect, fetch: Fetch
+    plan: Plan,
+    schema: Schema,
+    layout: Layout,
+    dialect: Dialect,
+    fetch: Fetch,
+    others: Others = NO_OTHERS,
 ) -> Secret[Exact]:
     """Return the plan's integers, from one statement.
 
@@ -54,22 +66,36 @@ def answer(
         EngineError: Anything failed; one fixed text, no cause, because the words of a
             database may quote a cell. The debit stands.
     """
-    exact = _try(plan, schema, layout, dialect, fetch)
+    exact = _try(plan, schema, layout, dialect, fetch, others)
     if exact is None:  # raised out here, so that it carries no context either
         raise EngineError
     return Secret(exact)
 
 
+def _fits(plan: Plan, schema: Schema, others: Others) -> bool:
+    """Tell whether a plan is about the tables that an engine holds."""
+    held = {name: one.schema for name, one in others.items()}
+    named = [(held.get(o.name), o.schema) for o in others_in(plan.query.base)]
+    return plan.table.declared == schema.declared and all(
+        here is not None and here.declared == asked.declared for here, asked in named
+    )
+
+
 def _try(
-    plan: Plan, schema: Schema, layout: Layout, dialect: Dialect, fetch: Fetch
+    plan: Plan,
+    schema: Schema,
+    layout: Layout,
+    dialect: Dialect,
+    fetch: Fetch,
+    others: Others,
 ) -> Exact | None:
     try:
-        if plan.table.declared != schema.declared:
+        if not _fits(plan, schema, others):
             msg = "the plan is of another schema"
             raise ValueError(msg)  # noqa: TRY301
         if not plan.parts:
             return ()
-        asked = statement(plan, layout, dialect)
+        asked = statement(plan, layout, dialect, others)
         return asked.exact(fetch(asked.sql))
     except Exception:  # noqa: BLE001  whatever it was, one text
         log.debug("the statement failed", exc_info=True)

@@ -81,16 +81,20 @@ def settle(columns: Sequence[Stored], schema: Schema) -> tuple[Layout, tuple[str
 
 
 def relation(
-    columns: Sequence[Stored], schema: Schema, namespace: str, table: str
+    columns: Sequence[Stored],
+    schema: Schema,
+    namespace: str,
+    table: str,
+    name: str = "data",
 ) -> str:
-    """Return ``WITH data AS (…)``: the declared columns as ``c0``, ``c1``, ….
+    """Return ``data AS (…)``: the declared columns as ``c0``, ``c1``, ….
 
     ``OFFSET 0`` keeps the planner from copying an expression to each of its uses, and
     from moving a filter in front of the guards.
     """
     outputs = ", ".join(f"{c.sql} AS c{i}" for i, c in enumerate(_columns(columns, schema)))  # fmt: skip
     source = f"{quoted(namespace)}.{quoted(table)}"
-    return f"WITH data AS NOT MATERIALIZED (SELECT {outputs} FROM {source} AS source OFFSET 0) "  # fmt: skip
+    return f"{name} AS NOT MATERIALIZED (SELECT {outputs} FROM {source} AS source OFFSET 0)"  # fmt: skip
 
 
 def quoted(name: str) -> str:

@@ -57,6 +57,8 @@ def cell_reader(column: Stored) -> Callable[[object], Any]:
             places = {**dict.fromkeys(true, 1), **dict.fromkeys(false, 0)}
         case Category():
             places = {text: i for i, text in enumerate(column.tokens)}
+        case Identifier(shared=True):
+            return lambda cell: _storable(identity(cell, column))
         case Identifier():
             return _Numbering(column)
         case Text():
@@ -64,6 +66,14 @@ def cell_reader(column: Stored) -> Callable[[object], Any]:
         case _:
             assert_never(column)
     return lambda cell: places.get(token(plain(cell)), -1)  # none is no key
+
+
+def _storable(text: str | None) -> str | None:
+    """Return a text that a database can hold; a lone surrogate names nobody."""
+    try:
+        return None if text is None else text.encode().decode()
+    except UnicodeEncodeError:
+        return None
 
 
 @final
@@ -95,7 +105,7 @@ def encode(cells: Iterable[object], column: Stored) -> Array:
 
 def pack(values: Iterable[Any], column: Stored) -> Array:
     """Return the array of what `cell_reader` returned for each cell."""
-    if isinstance(column, Text):
+    if isinstance(column, Text) or (isinstance(column, Identifier) and column.shared):
         texts = list(values)
         array = np.empty(len(texts), dtype=object)
         array[:] = texts

@@ -23,8 +23,10 @@ from sfumato.engine.dialect import (
     Dialect,
 )
 from sfumato.engine.physical import Floating, Layout, Physical, Text, Truth
+from sfumato.engine.relate import Relation
 from sfumato.errors import DeclarationError
 from sfumato.plan import Plan
+from sfumato.plan.relate import others_in
 from sfumato.words import N_
 
 __all__ = ["NOT_RUN", "Target", "compiled", "declared_layout", "statement"]
@@ -53,7 +55,8 @@ def compiled(plan: Plan, target: Literal["bigquery", "snowflake"], table: str) -
     Args:
         plan: What to measure.
         target: The database.
-        table: Its table, parts separated by dots.
+        table: Its table, parts separated by dots. Other private tables of the question
+            are called there as they are in the dataset.
 
     Returns:
         One SELECT below the line `NOT_RUN`: its rows are exact and unprotected.
@@ -71,18 +74,32 @@ def compiled(plan: Plan, target: Literal["bigquery", "snowflake"], table: str) -
         WITH data AS (SELECT CAST(`Age` AS FLOAT64) AS c0 FROM `clinic`.`patients`) SELECT CAST(COUNT(*) AS STRING) FROM (SELECT 1 AS one FROM (SELECT 1 AS one FROM data) AS cells) AS steps
     """
     dialect, mark = _DIALECTS[target], "`" if target == "bigquery" else '"'
-    outputs = ", ".join(
-        f"{_read(column, _quoted(name, mark), dialect)} AS c{i}"
-        for i, (name, column) in enumerate(plan.table.stored)
-    )
-    source = ".".join(_quoted(part, mark) for part in table.split("."))
-    return f"{NOT_RUN}\nWITH data AS (SELECT {outputs} FROM {source}) {statement(plan, target)}"  # noqa: S608  names are checked
+
+    def scan(schema: Schema, table: str, name: str) -> str:
+        outputs = ", ".join(
+            f"{_read(column, _quoted(column_name, mark), dialect)} AS c{i}"
+            for i, (column_name, column) in enumerate(schema.stored)
+        )
+        source = ".".join(_quoted(part, mark) for part in table.split("."))
+        return f"{name} AS (SELECT {outputs} FROM {source})"  # noqa: S608  names are checked
+
+    named, others = _others(plan), others_in(plan.query.base)
+    scans = [scan(plan.table, table, "data")]
+    scans += [scan(one.schema, one.name, named[one.name].sql) for one in others]
+    return f"{NOT_RUN}\nWITH {', '.join(scans)} {statement(plan, target)}"
 
 
 def statement(plan: Plan, target: Target) -> str:
     """Return the plan's SELECT over the relation ``data``, read as `declared_layout`."""
-    layout = declared_layout(plan.table)
-    return statements.statement(plan, layout, _DIALECTS[target]).sql
+    layout, others = declared_layout(plan.table), _others(plan)
+    return statements.statement(plan, layout, _DIALECTS[target], others).sql
+
+
+def _others(plan: Plan) -> dict[str, Relation]:
+    return {
+        one.name: Relation(f"other{i}", declared_layout(one.schema), one.schema)
+        for i, one in enumerate(others_in(plan.query.base))
+    }
 
 
 def declared_layout(schema: Schema) -> Layout:

@@ -2,16 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from tempfile import TemporaryDirectory
 from threading import Lock
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Self, final
 
-from sfumato.declare.schema import Schema
+from sfumato.declare.schema import Schema, shared
 from sfumato.declare.unit import Unit
 from sfumato.engine import Exact
 from sfumato.engine.answer import answer, prepare
+from sfumato.engine.beside import beside
 from sfumato.engine.dialect import DUCKDB, Dialect
 from sfumato.engine.physical import Layout
+from sfumato.engine.relate import Relation
 from sfumato.engine.size import people_sql
 from sfumato.engine.storage import settle
 from sfumato.engine.table import Table, wrong_size
@@ -53,17 +57,24 @@ class DuckDBEngine:
         "_layout",
         "_lock",
         "_schema",
+        "others",
         "stored",
     )
 
     def __init__(
-        self, table: Table, schema: Schema, *, memory: str | None = None
+        self,
+        table: Table,
+        schema: Schema,
+        *,
+        memory: str | None = None,
+        others: Mapping[str, tuple[Table, Schema]] = MappingProxyType({}),
     ) -> None:
         """Attach and check the table; `open_engine` finds it.
 
         Args:
             table: What a loader made of the source.
             schema: The declarations.
+            others: The dataset's other private tables, likewise; they are copied.
             memory: How much to use, such as ``"500MB"``; the rest is spilled to plain
                 files of a folder that none but this user may read.
 
@@ -81,8 +92,12 @@ class DuckDBEngine:
             # DuckDB encrypts such files only with an extension that it would fetch.
             config |= {"memory_limit": memory, "temp_directory": self._folder.name}
         self._connection = duckdb.connect(":memory:", config=config)
+        self.others: dict[str, Relation] = {}
         try:
-            settled = settle(self._connection, table, schema)
+            for i, (name, (other, own)) in enumerate(others.items()):
+                self.others[name] = beside(self._connection, other, own, f"other{i}")
+            read = shared(schema) if others else schema
+            settled = settle(self._connection, table, read)
             _lock_down(self._connection, settled.files)
         except BaseException:
             self._connection.close()
@@ -108,7 +123,7 @@ class DuckDBEngine:
         Raises:
             SourceError: It cannot be bound; one fixed text. Nothing was spent.
         """
-        prepare(plan, self._schema, self._layout, DUCKDB, self._bind)
+        prepare(plan, self._schema, self._layout, DUCKDB, self._bind, self.others)
 
     def _bind(self, sql: str) -> list[tuple[object, ...]]:
         if sql not in self._known:
@@ -123,15 +138,24 @@ class DuckDBEngine:
         Raises:
             EngineError: The engine failed; one fixed text, no cause. The debit stands.
         """
-        return answer(plan, self._schema, self._layout, DUCKDB, self.unprotected)
+        return answer(
+            plan, self._schema, self._layout, DUCKDB, self.unprotected, self.others
+        )
 
     def unprotected(self, sql: str) -> list[tuple[object, ...]]:
         """Return the rows of a statement over ``data``: exact and unprotected."""
         with self._lock:  # cursors of their own would not see a registered frame
             return self._connection.execute(sql).fetchall()
 
-    def exchange(self, table: Table) -> None:
-        """Put another table of the same layout in the place of this one, for audits."""
+    def exchange(
+        self, table: Table, others: Mapping[str, Table] = MappingProxyType({})
+    ) -> None:
+        """Put tables of the same layout in the place of those held, for audits."""
+        for name, other in others.items():
+            other.attach(self._connection)
+            held = self.others[name].sql
+            self._connection.execute(f"DELETE FROM {held}")  # noqa: S608  our own name
+            self._connection.execute(f"INSERT INTO {held} SELECT * FROM source")  # noqa: S608
         table.attach(self._connection)
 
     def _people(self) -> int:

@@ -77,11 +77,13 @@ def settle(fields: Sequence[Field], schema: Schema) -> tuple[Layout, tuple[str, 
     return tuple(c.physical for c in read), tuple(fields[p].type for p in places)
 
 
-def relation(fields: Sequence[Field], schema: Schema, view: str) -> str:
-    """Return ``WITH data AS (…)``: the declared columns as ``c0``, ``c1``, …."""
+def relation(
+    fields: Sequence[Field], schema: Schema, view: str, name: str = "data"
+) -> str:
+    """Return ``data AS (…)``: the declared columns as ``c0``, ``c1``, …."""
     read = _columns(fields, schema)
     outputs = ", ".join(f"{c.sql} AS c{i}" for i, c in enumerate(read))
-    return f"WITH data AS (SELECT {outputs or '1 AS one'} FROM {view} AS source) "  # noqa: S608  our own names
+    return f"{name} AS (SELECT {outputs or '1 AS one'} FROM {view} AS source)"  # noqa: S608  our own names
 
 
 def _columns(fields: Sequence[Field], schema: Schema) -> list[_Column]:

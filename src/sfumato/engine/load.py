@@ -6,6 +6,7 @@ import os
 from pathlib import Path
 
 from sfumato.declare.dataset import CSV, Dataset, Postgres, Spark
+from sfumato.declare.schema import Schema, shared
 from sfumato.engine.duckdb import DuckDBEngine
 from sfumato.engine.postgres import PostgresEngine
 from sfumato.engine.spark import SparkEngine
@@ -29,13 +30,40 @@ def open_engine(dataset: Dataset) -> DuckDBEngine | PostgresEngine | SparkEngine
         SourceError: The source cannot be opened or lacks a declared column, or, where
             the number of rows is public, it has another number. Nothing was spent.
     """
+    others = dataset.private
+    if len({_place(one.source) for one in (dataset, *others.values())}) > 1:
+        raise SourceError(
+            N_("the private tables of the dataset lie in different places"),
+            hint=N_("put them into one database, or give files and frames for all"),
+        )
+    sources = {name: (one.source, one.schema) for name, one in others.items()}
     if isinstance(dataset.source, Postgres):
-        return PostgresEngine(dataset.source, dataset.schema)
+        return PostgresEngine(dataset.source, dataset.schema, sources)
     if isinstance(dataset.source, Spark) or _is(dataset.source, "pyspark", "DataFrame"):
-        return SparkEngine(dataset.source, dataset.schema)
+        return SparkEngine(dataset.source, dataset.schema, sources)
+    share = bool(others)
+    beside = {
+        name: (_loaded(one, share=True), one.schema) for name, one in others.items()
+    }
+    table = _loaded(dataset, share=share)
+    return DuckDBEngine(table, dataset.schema, memory=dataset.memory, others=beside)
+
+
+def _place(source: object) -> str:
+    """Return where a source is read, as far as tables must lie together."""
+    if isinstance(source, Postgres):
+        return source.url
+    if isinstance(source, Spark):
+        return f"spark {source.url}"
+    return "spark None" if _is(source, "pyspark", "DataFrame") else ""
+
+
+def _loaded(dataset: Dataset, *, share: bool) -> Table:
+    """Return a source as a table for the embedded engine."""
+    schema = shared(dataset.schema) if share else dataset.schema
     table = None
     try:
-        table = _load(dataset)
+        table = _load(dataset, schema)
     except SfumatoError:
         raise
     except Exception:  # noqa: BLE001  a library's words may quote a cell
@@ -46,11 +74,11 @@ def open_engine(dataset: Dataset) -> DuckDBEngine | PostgresEngine | SparkEngine
             hint=N_("compute or convert it first, then open the result"),
             library=type(dataset.source).__module__.split(".")[0],
         )
-    return DuckDBEngine(table, dataset.schema, memory=dataset.memory)
+    return table
 
 
-def _load(dataset: Dataset) -> Table:
-    source, schema = dataset.source, dataset.schema
+def _load(dataset: Dataset, schema: Schema) -> Table:
+    source = dataset.source
     if isinstance(source, CSV):
         from sfumato.engine.delimited import load_csv
 

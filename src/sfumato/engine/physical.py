@@ -48,7 +48,14 @@ class Truth:
 @final
 @dataclass(frozen=True, slots=True)
 class Text:
-    """Unicode text; only keys and identifiers are left in it, numbers are read first."""
+    """Unicode text; only keys and identifiers are left in it, numbers are read first.
+
+    Attributes:
+        canonical: Whether these are identifiers that were read, so that equal texts are
+            equal persons and null is nobody.
+    """
+
+    canonical: bool = False
 
 
 @final

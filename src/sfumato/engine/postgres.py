@@ -9,7 +9,9 @@ but in ``pg_catalog``: objects of other schemas cannot stand in for functions.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import suppress
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Self, final
 
 from sfumato.declare.dataset import Postgres
@@ -20,6 +22,7 @@ from sfumato.engine.answer import answer, prepare
 from sfumato.engine.catalog import CATALOG, Stored, relation, settle
 from sfumato.engine.dialect import POSTGRES, Dialect
 from sfumato.engine.physical import Layout
+from sfumato.engine.relate import Relation
 from sfumato.engine.size import people_sql
 from sfumato.engine.table import wrong_size
 from sfumato.errors import MissingExtraError, SfumatoError, SourceError
@@ -51,10 +54,21 @@ class PostgresEngine:
         dialect: The primitives of its statements.
     """
 
-    __slots__ = ("_columns", "_driver", "_schema", "_source", "dialect", "layout", "stored")  # fmt: skip
+    __slots__ = ("_beside", "_columns", "_driver", "_schema", "_source", "dialect", "layout",
+                 "others", "stored")  # fmt: skip
 
-    def __init__(self, source: Postgres, schema: Schema) -> None:
+    def __init__(
+        self,
+        source: Postgres,
+        schema: Schema,
+        others: Mapping[str, tuple[Postgres, Schema]] = MappingProxyType({}),
+    ) -> None:
         """Connect once and compare the table's columns with the declarations.
+
+        Args:
+            source: The table.
+            schema: Its declarations.
+            others: The dataset's other private tables, in the same database.
 
         Raises:
             SourceError: The table cannot be read as declared. Nothing was spent.
@@ -62,6 +76,12 @@ class PostgresEngine:
         """
         self._source, self._schema, self._driver = source, schema, _driver()
         self.dialect: Dialect = POSTGRES
+        # Each is opened by itself, so that its own errors are told of it.
+        self._beside = {n: PostgresEngine(*one) for n, one in others.items()}
+        self.others = {
+            name: Relation(f"other{i}", one.layout, others[name][1])
+            for i, (name, one) in enumerate(self._beside.items())
+        }
         found: tuple[list[Stored], str, int | None] | None = None
         with suppress(Exception):  # a driver's words may quote the address or a cell
             found = self._look()
@@ -89,11 +109,11 @@ class PostgresEngine:
             SourceError: It cannot, or the table is no longer the one that was opened;
                 one fixed text. Nothing was spent.
         """
-        prepare(plan, self._schema, self.layout, POSTGRES, self._bind)
+        prepare(plan, self._schema, self.layout, POSTGRES, self._bind, self.others)
 
     def _bind(self, sql: str) -> list[tuple[object, ...]]:
         with self._transaction() as db:
-            if self._catalog(db) != self._columns:
+            if not self._is_same(db):
                 msg = "the table is no longer the one that was opened"
                 raise ValueError(msg)
             return db.execute(f"EXPLAIN {self._data()}{sql}".encode()).fetchall()
@@ -104,15 +124,15 @@ class PostgresEngine:
         Raises:
             EngineError: The engine failed; one fixed text, no cause. The debit stands.
         """
-        return answer(plan, self._schema, self.layout, POSTGRES, self.unprotected)
+        return answer(
+            plan, self._schema, self.layout, POSTGRES, self.unprotected, self.others
+        )
 
     def unprotected(self, sql: str) -> list[tuple[object, ...]]:
         """Return the rows of a statement over ``data``: exact and unprotected."""
         with self._transaction() as db:
-            if self._catalog(db) != self._columns or self._rows(db) not in (
-                None,
-                self._schema.unit.size,
-            ):
+            size = self._schema.unit.size
+            if not self._is_same(db) or self._rows(db) not in (None, size):
                 msg = "the table is no longer the one that was opened"
                 raise ValueError(msg)
             return db.execute((self._data() + sql).encode()).fetchall()
@@ -127,10 +147,20 @@ class PostgresEngine:
     def __exit__(self, *_: object) -> None:
         """Do nothing."""
 
+    def _is_same(self, db: psycopg.Connection[Any]) -> bool:
+        """Tell whether the tables have the columns that they were opened with."""
+        every = (self, *self._beside.values())
+        return all(one._catalog(db) == one._columns for one in every)  # noqa: SLF001
+
     def _data(self) -> str:
-        return relation(
-            self._columns, self._schema, self._source.schema, self._source.table
-        )
+        tables = [self._relation("data")]
+        for name, one in self._beside.items():
+            tables.append(one._relation(self.others[name].sql))  # noqa: SLF001
+        return f"WITH {', '.join(tables)} "
+
+    def _relation(self, name: str) -> str:
+        source = self._source
+        return relation(self._columns, self._schema, source.schema, source.table, name)
 
     def _look(self) -> tuple[list[Stored], str, int | None]:
         """Return the columns, the encoding and, where it is public, the size."""

@@ -14,10 +14,14 @@ from sfumato.errors import EngineError
 __all__ = ["read_public"]
 
 
-def read_public(table: PublicTable) -> Lookup:
+def read_public(table: PublicTable, name: str | None = None) -> Lookup:
     """Read all rows of a public table; costs nothing, for nothing in it is private.
 
     Rows without a key are left out: no private row can find them.
+
+    Args:
+        table: The table.
+        name: What the dataset calls it; default the table's own name.
 
     Raises:
         SourceError: It cannot be read as declared. Nothing was spent.
@@ -49,7 +53,7 @@ def read_public(table: PublicTable) -> Lookup:
             named = zip(table.columns.items(), row[width:], strict=True)
             rows.append((key, tuple(_read(terms, n, c, x) for (n, c), x in named)))
     # Sorted, so that the plan does not depend on how a file's rows lie.
-    return Lookup(table.name, table.key, tuple(table.columns.items()), tuple(sorted(rows, key=lambda r: r[0])))  # type: ignore[arg-type]  # fmt: skip
+    return Lookup(name or table.name, table.key, tuple(table.columns.items()), tuple(sorted(rows, key=lambda r: r[0])))  # type: ignore[arg-type]  # fmt: skip
 
 
 def _cell(terms: Terms, name: str, column: Column) -> str:

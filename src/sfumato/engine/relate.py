@@ -62,10 +62,12 @@ class Relation:
     Attributes:
         sql: The name of a loaded table, or a SELECT in brackets.
         layout: How its columns are stored, in the order of ``schema.stored``.
+        schema: Of a loaded table: how it is declared.
     """
 
     sql: str
     layout: Layout
+    schema: Schema | None = None
 
 
 Others: TypeAlias = "Mapping[str, Relation]"
@@ -140,9 +142,10 @@ class _Maker:
         named = [*outer[:end], *added, *outer[end:]]
         outputs = ", ".join(f"{cell} AS c{i}" for i, cell in enumerate(named))
         met = " AND ".join(f"l.k{i} = p.k{i}" for i, _ in enumerate(keys))
+        kind = "JOIN" if base.found_only else "LEFT JOIN"
         sql = (
             f"(SELECT {outputs} FROM (SELECT {inner} FROM {rows.sql} AS data"
-            f"{self._dialect.fence}) AS l LEFT JOIN {self._constants(base, schema)} ON {met})"
+            f"{self._dialect.fence}) AS l {kind} {self._constants(base, schema)} ON {met})"
         )
         stored = tuple(_stored(column) for _, column in columns)
         return Relation(sql, (*rows.layout[:end], *stored, *rows.layout[end:]))
@@ -299,6 +302,6 @@ def _is_whole(stored: Physical) -> bool:
 
 def _known(stored: Physical, *, texts: bool) -> Physical:
     """Return how an identifier is stored once it was read."""
-    if texts:
-        return TextStored()
+    if texts or isinstance(stored, TextStored):
+        return TextStored(canonical=True)
     return Whole() if _is_whole(stored) else stored

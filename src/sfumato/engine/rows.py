@@ -66,6 +66,8 @@ def _looked(base: Looked, rows: list[Row], schema: Schema) -> list[Row]:
     found: list[Row] = []
     for row in rows:
         key = tuple(cell(row, schema, name) for name in base.on)
+        if base.found_only and key not in public:
+            continue
         cells = public.get(key, none)  # type: ignore[arg-type]  # none is no key
         added = {
             f"{base.prefix}{name}": _raw(value, column)

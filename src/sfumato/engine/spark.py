@@ -9,8 +9,10 @@ into a float on the way.
 from __future__ import annotations
 
 import os
+from collections.abc import Mapping
 from contextlib import suppress
 from itertools import count
+from types import MappingProxyType
 from typing import Any, Self, final
 
 from sfumato.declare.dataset import Spark
@@ -21,6 +23,7 @@ from sfumato.engine.answer import answer
 from sfumato.engine.dialect import SPARK, Dialect
 from sfumato.engine.fields import Field, relation, settle
 from sfumato.engine.physical import Layout
+from sfumato.engine.relate import Relation
 from sfumato.engine.size import people_sql
 from sfumato.engine.table import log, wrong_size
 from sfumato.errors import MissingExtraError, SourceError
@@ -44,15 +47,22 @@ class SparkEngine:
         dialect: The primitives of its statements.
     """
 
-    __slots__ = ("_fields", "_frame", "_schema", "dialect", "layout", "stored")
+    __slots__ = ("_beside", "_fields", "_frame", "_schema", "dialect", "layout", "others",
+                 "stored")  # fmt: skip
 
-    def __init__(self, source: Any, schema: Schema) -> None:
+    def __init__(
+        self,
+        source: Any,
+        schema: Schema,
+        others: Mapping[str, tuple[Any, Schema]] = MappingProxyType({}),
+    ) -> None:
         """Look at the columns and compare them with the declarations; reads no row.
 
         Args:
             source: A `Spark`, or a DataFrame of Spark, classic or Connect. It is
                 computed anew for each question, so it must not depend on chance.
             schema: The declarations.
+            others: The dataset's other private tables, likewise, in the same session.
 
         Raises:
             SourceError: The table cannot be read as declared. Nothing was spent.
@@ -76,6 +86,11 @@ class SparkEngine:
                 hint=N_("write it to a table and open that"),
             )
         self._frame, self._fields = found
+        self._beside = {n: SparkEngine(*one) for n, one in others.items()}
+        self.others = {
+            name: Relation(f"other{i}", one.layout, others[name][1])
+            for i, (name, one) in enumerate(self._beside.items())
+        }
         self.layout: Layout
         self.layout, self.stored = settle(self._fields, schema)
         rows = None
@@ -93,7 +108,9 @@ class SparkEngine:
         Raises:
             EngineError: The engine failed; one fixed text, no cause. The debit stands.
         """
-        return answer(plan, self._schema, self.layout, SPARK, self.unprotected)
+        return answer(
+            plan, self._schema, self.layout, SPARK, self.unprotected, self.others
+        )
 
     def unprotected(self, sql: str) -> list[tuple[object, ...]]:
         """Return the rows of a statement over ``data``: exact and unprotected."""
@@ -122,15 +139,26 @@ class SparkEngine:
         return int(str(self._collect(counted)[0][0]))
 
     def _collect(self, sql: str) -> list[tuple[object, ...]]:
-        view = f"sfumato_{os.getpid()}_{next(_NUMBERS)}"
         session = self._frame.sparkSession
-        renamed = self._frame.toDF(*(f"p{i}" for i, _ in enumerate(self._fields)))
-        renamed.createTempView(view)
+        tables: list[str] = []
+        views: list[str] = []
         try:
-            whole = relation(self._fields, self._schema, view) + sql
+            for name, one in (("data", self), *self._named()):
+                view = f"sfumato_{os.getpid()}_{next(_NUMBERS)}"
+                one._renamed().createTempView(view)  # noqa: SLF001
+                views.append(view)
+                tables.append(relation(one._fields, one._schema, view, name))  # noqa: SLF001
+            whole = f"WITH {', '.join(tables)} {sql}"
             return [tuple(row) for row in session.sql(whole).collect()]
         finally:
-            session.catalog.dropTempView(view)
+            for view in views:
+                session.catalog.dropTempView(view)
+
+    def _named(self) -> list[tuple[str, SparkEngine]]:
+        return [(self.others[name].sql, one) for name, one in self._beside.items()]
+
+    def _renamed(self) -> Any:
+        return self._frame.toDF(*(f"p{i}" for i, _ in enumerate(self._fields)))
 
 
 def _fields(frame: Any) -> list[Field]:

@@ -32,6 +32,7 @@ class _Related:
 
     def __init__(self, inner: Statements, rows: str) -> None:
         self._inner = inner
+        rows = rows if rows.startswith("(") else f"(SELECT * FROM {rows})"  # noqa: S608
         self.sql = f"SELECT * FROM (WITH base AS {rows} {inner.sql}) AS answer"  # noqa: S608  our own text
 
     def exact(self, rows: list[tuple[object, ...]]) -> Exact:

@@ -38,7 +38,7 @@ from sfumato.words import N_
 if TYPE_CHECKING:
     import duckdb
 
-__all__ = ["Settled", "settle"]
+__all__ = ["Settled", "damaged", "settle"]
 
 DAYS = ("DATE", "TIMESTAMP", "TIMESTAMP_S", "TIMESTAMP_MS", "TIMESTAMP_NS",
         "TIMESTAMP WITH TIME ZONE")  # fmt: skip
@@ -121,7 +121,12 @@ def settle(
         log.debug("the table could not be attached", exc_info=True)
     if needs_more:
         raise too_large(table.files[0] if table.files else "the table")
-    raise SourceError(  # without a context: the driver's words may quote a cell
+    raise damaged()  # without a context: the driver's words may quote a cell
+
+
+def damaged() -> SourceError:
+    """Return the error for a table that DuckDB cannot read."""
+    return SourceError(
         N_(
             "the table cannot be read: it is damaged, or holds text that is not Unicode"
         ),
@@ -187,7 +192,9 @@ def _physical(sql_type: str, name: str, column: Stored) -> Physical | None:
 
 def _after_reading(column: Stored) -> Physical:
     """Return how a column is stored whose cells were read one by one."""
-    if isinstance(column, Unlisted):
+    if isinstance(column, Unlisted) or (
+        isinstance(column, Identifier) and column.shared
+    ):
         return Text()
     return Places() if has_keys(column) else Floating()
 

@@ -187,6 +187,8 @@ class Terms:
         assert isinstance(unit, Unit)  # noqa: S101  the statement's maker knows it
         cell, physical = self._slots[unit.column]
         match physical:
+            case Text(canonical=True):
+                return cell
             case Text():
                 x = self._whole_text(cell)
                 nobody = [self.dialect.string(t) for t in ("", *unit.missing)]
