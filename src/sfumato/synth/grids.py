@@ -22,6 +22,7 @@ from sfumato.words import N_
 
 __all__ = ["Binning", "Grid", "grids", "known", "merge"]
 
+_WITH_ENDS = 8  # cells from which each bound has one of its own
 _FEW_KEYS = 40  # key columns of more cells have their rare ones merged
 _RARE = 3.0  # deviations of noise below which a cell of a long list is rare
 _CLEAR = 2.5  # deviations of noise that a bin of numbers must hold
@@ -54,6 +55,15 @@ class Grid:
     def values(self) -> int:
         """Number of cells that hold values, not missing ones."""
         return self.coding.count - (not self.complete)
+
+    @property
+    def widths(self) -> Array:
+        """Grid numbers in each cell; 1 for a key, and for missing."""
+        widths = np.ones(self.coding.count)
+        if isinstance(self.declared, Real | Integer):
+            ends = [*self.coding.edges[1:], self.declared.last + 1]
+            widths[: self.values] = np.subtract(ends, self.coding.edges)
+        return widths
 
 
 @final
@@ -171,10 +181,19 @@ def _grid(
 
 
 def _edges(first: int, last: int, cells: int, cuts: Sequence[int]) -> tuple[int, ...]:
+    """Return where cells begin: equal runs, and the bounds on their own.
+
+    Whatever lies beyond a bound is moved onto it, and codes such as 0 often stand there,
+    so that many rows can lie on a bound and few beside it.
+    """
     values = last - first + 1
-    count = min(cells, values)
+    if values <= cells or cells < _WITH_ENDS:
+        count, ends = min(cells, values), set[int]()
+    else:
+        first, values, count = first + 1, values - 2, cells - 2
+        ends = {first - 1, last}
     equal = {first - (-i * values // count) for i in range(count)}
-    return tuple(sorted(equal | {c for c in cuts if first < c <= last}))
+    return tuple(sorted(equal | ends | {c for c in cuts if min(equal) < c <= last}))
 
 
 def merge(

@@ -17,7 +17,7 @@ from sfumato.plan.contingency import TablePlan, noise_of
 from sfumato.release import Claim, Receipt
 from sfumato.release.record import Noise
 from sfumato.release.synthetic import MadeColumn, NoisyTable, SyntheticRelease
-from sfumato.synth.draw import draw_bins
+from sfumato.synth.balance import balanced_bins
 from sfumato.synth.grids import Binning
 from sfumato.synth.made import Made, Measured
 from sfumato.synth.rules import Condition, selected
@@ -107,7 +107,7 @@ class Synthesis:
         if where:
             evidence = [self._evidence(binnings, *item) for item in where.items()]
             model = model.given(evidence)
-        bins = draw_bins(model, count, stream)
+        bins = balanced_bins(model, count, stream)
         columns = [surrogate(name, count) for name in self.made.options.surrogates]
         columns += [decode(b, x, stream) for b, x in zip(binnings, bins, strict=True)]
         return SyntheticTable(tuple(columns), self.release.claim)

@@ -10,13 +10,14 @@ import numpy as np
 
 from sfumato.declare.schema import Boolean, Category, Integer, Real
 from sfumato.noise import Stream
-from sfumato.synth.draw import Bins, uniforms
+from sfumato.synth.draw import Bins, shuffled, uniforms
 from sfumato.synth.grids import Binning
+from sfumato.synth.model import Array
 
 __all__ = ["Values", "decode"]
 
 Any_: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
-_EVEN = 0.3  # share of a bin that is spread evenly over its cells
+_EVEN = 0.3  # share of a bin that is spread evenly over its grid numbers
 
 
 @final
@@ -63,9 +64,9 @@ def _cells(binning: Binning, bins: Bins, stream: Stream) -> Bins:
     """Return a fine cell of each bin: noisy counts, shrunk, tell the shares inside."""
     counts, places = np.asarray(binning.counts), np.asarray(binning.places)
     held = np.maximum(np.bincount(places, counts), 0.0)
-    width = np.bincount(places)
+    width, wide = np.bincount(places), binning.grid.widths
     shares = np.maximum(counts - binning.deviation, 0.0)
-    shares += (held[places] * _EVEN + 1e-9) / width[places]
+    shares += (held[places] * _EVEN + 1e-9) * wide / np.bincount(places, wide)[places]
     if binning.only:
         shares[counts <= 0] = 0.0
     order = np.argsort(places, kind="stable")
@@ -73,12 +74,24 @@ def _cells(binning: Binning, bins: Bins, stream: Stream) -> Bins:
     first = np.concatenate([[0], np.cumsum(width)[:-1]])
     start = np.concatenate([[0.0], ends])[first]
     whole = ends[np.cumsum(width) - 1] - start
-    at = start[bins] + uniforms(len(bins), stream) * whole[bins]
+    at = start[bins] + _spread(bins, len(width), stream) * whole[bins]
     found = np.searchsorted(ends, at, side="right")
     last = np.cumsum(width)[bins] - 1
     found = np.clip(found, first[bins], last)
     cells: Bins = order[found]
     return cells
+
+
+def _spread(bins: Bins, count: int, stream: Stream) -> Array:
+    """Return for each row a number in [0, 1), spread evenly over the rows of its bin."""
+    mixed = shuffled(len(bins), stream)
+    order = mixed[np.argsort(bins[mixed], kind="stable")]
+    rows = np.bincount(bins, minlength=count)
+    first = np.concatenate([[0], np.cumsum(rows)[:-1]])
+    rank = np.empty(len(bins), np.int64)
+    rank[order] = np.arange(len(bins)) - np.repeat(first, rows)
+    found: Array = (rank + uniforms(len(bins), stream)) / rows[bins]
+    return found
 
 
 def _numbers(column: Real | Integer, q: Bins) -> Any_:
