@@ -92,7 +92,7 @@ class Purse:
         """Return which candidate's prediction is probably the worst."""
         size = FINE * max(asked.weights)
         how = choice_of(self._take(asked.share), self._unit, size=size)
-        found = scores(sealed.unseal(), asked)
+        found = scores(sealed.unseal(), asked, self._unit)
         if how.law == "exponential":
             return noise.exponential(found, how.rate)
         return noise.permute_and_flip(found, how.rate)
@@ -101,7 +101,7 @@ class Purse:
         """Return the error of each prediction, in 1024ths of a row, with noise."""
         count, share = len(asked.tables), self._take(asked.share)
         mechanism = noise_of(share, self._unit, tables=count, size=FINE)
-        found = scores(sealed.unseal(), asked)
+        found = scores(sealed.unseal(), asked, self._unit)
         return list(map(add, found, _noise_vector(mechanism, count)))
 
     def _take(self, share: Loss) -> Loss:

@@ -7,8 +7,11 @@ from adversary import FLOATS, TEXTS, TIMES
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sfumato.account import ZCDP, Epsilon
 from sfumato.declare.dataset import Dataset
-from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
+from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema, token
+from sfumato.declare.unit import Rows, Unit
+from sfumato.engine import contingency
 from sfumato.engine.contingency import (
     FINE,
     Choose,
@@ -19,7 +22,7 @@ from sfumato.engine.contingency import (
 )
 from sfumato.engine.load import open_engine
 from sfumato.errors import EngineError
-from sfumato.plan.contingency import Coding, TableQuery
+from sfumato.plan.contingency import Coding, TableQuery, noise_of
 
 SCHEMA = Schema(
     {
@@ -119,9 +122,114 @@ def test_one_row_moves_a_score_by_at_most_its_weight(data):
     near[data.draw(st.integers(0, cells - 1))] += 1
 
     choose = Choose((0,), (told,), (weight,), (penalty,), None)
-    moved = scores((near,), choose)[0] - scores((counts,), choose)[0]
+    unit = Rows()
+    moved = scores((near,), choose, unit)[0] - scores((counts,), choose, unit)[0]
     rate = Rate((0,), (told,), None)
-    rated = scores((near,), rate)[0] - scores((counts,), rate)[0]
+    rated = scores((near,), rate, unit)[0] - scores((counts,), rate, unit)[0]
 
     assert abs(moved) <= FINE * weight
     assert abs(rated) <= FINE
+
+
+UNITS = st.builds(
+    lambda rows, neighbours: Unit(
+        "who", max_rows=rows, max_groups=1, neighbours=neighbours,
+        size=7 if neighbours == "replace_one" else None,
+    ),
+    st.sampled_from([1, 2, 3, 1000]),
+    st.sampled_from(["add_remove", "replace_one"]),
+)  # fmt: skip
+WHO = st.sampled_from([None, "", "a", "b", "c", 7, 7.0, "7", 0.5])
+VISIT = st.fixed_dictionaries(
+    {"x": st.sampled_from([None, 0.2, 4.9, 11.0]), "n": st.sampled_from([None, -9, 3]),
+     "key": st.sampled_from(["a", "A", "2", "?"]), "flag": st.booleans(), "who": WHO}
+)  # fmt: skip
+
+
+def of_people(unit):
+    """Return the question about people."""
+    return TableQuery(Schema(dict(SCHEMA.columns), unit), CODINGS, SETS)
+
+
+@settings(max_examples=25 * TIMES, deadline=None)
+@given(st.lists(VISIT, max_size=15), UNITS.filter(lambda u: u.size is None))
+def test_the_rows_of_a_person_are_weighed_alike_everywhere(rows, unit):
+    """The engine's integers are those of plain Python; nobody's rows are left out."""
+    frame = pd.DataFrame(rows, columns=[*SCHEMA, "who"], dtype=object)
+    query = of_people(unit)
+
+    with open_engine(Dataset(frame, schema=query.schema, name="t")) as engine:
+        found = count_tables(engine, query).unseal()
+
+    for told, right in zip(found, count_rows(rows, query).unseal(), strict=True):
+        assert told.tolist() == right.tolist()
+
+
+@settings(max_examples=100 * TIMES, deadline=None)
+@given(st.lists(VISIT, min_size=1, max_size=15), UNITS, st.data())
+def test_no_person_moves_a_table_by_more_than_its_noise_is_for(rows, unit, data):
+    """All rows of anyone are taken out, or exchanged for any rows of another.
+
+    Integers in 1024ths of a row: L1 and squared L2, as `noise_of` states them.
+    """
+    query = of_people(unit)
+    whom = data.draw(st.sampled_from(["a", "b", "c", "7"]))
+    near = [row for row in rows if token(row["who"]) != whom]
+    if unit.neighbours == "replace_one":
+        near += data.draw(st.lists(VISIT.map(lambda r: {**r, "who": whom}), max_size=9))
+
+    for one, other in zip(
+        count_rows(rows, query).unseal(), count_rows(near, query).unseal(), strict=True
+    ):
+        moved = np.abs(one - other)
+        assert moved.sum() <= noise_of(Epsilon("1"), unit).sensitivity
+        assert (moved**2).sum() <= noise_of(ZCDP("1"), unit).squared_sensitivity
+
+
+def test_each_bound_of_a_person_is_reached():
+    """So that no noise is wasted: R rows in one cell, against R in another, or none."""
+    for neighbours, size in (("add_remove", None), ("replace_one", 7)):
+        unit = Unit("who", max_rows=3, max_groups=1, neighbours=neighbours, size=size)
+        query = of_people(unit)
+        row = {"x": 0.2, "n": 3, "key": "a", "flag": True, "who": "a"}
+        near = [] if size is None else [{**row, "key": "2"}] * 9
+        one, other = (count_rows(r, query).unseal()[1] for r in ([row] * 5, near))
+        assert np.abs(one - other).sum() == noise_of(Epsilon("1"), unit).sensitivity
+        assert ((one - other) ** 2).sum() == noise_of(
+            ZCDP("1"), unit
+        ).squared_sensitivity
+
+
+@settings(max_examples=100 * TIMES, deadline=None)
+@given(st.lists(VISIT, min_size=1, max_size=15), UNITS, st.data())
+def test_no_person_moves_a_score_by_more_than_its_rate_is_for(rows, unit, data):
+    """1024 times her most rows, twice that where one takes the place of another."""
+    query = of_people(unit)
+    near = [row for row in rows if token(row["who"]) != "a"]
+    if unit.neighbours == "replace_one":
+        near += data.draw(st.lists(VISIT.map(lambda r: {**r, "who": "a"}), max_size=9))
+    one, other = (count_rows(r, query).unseal() for r in (rows, near))
+    told = np.array(
+        data.draw(st.lists(st.integers(-9999, 9999), min_size=12, max_size=12))
+    )
+    asked = Rate((2,), (told,), None)
+    assert one[2].size == 12
+
+    moved = scores(one, asked, unit)[0] - scores(other, asked, unit)[0]
+
+    times = 2 if unit.neighbours == "replace_one" else 1
+    assert abs(moved) <= FINE * unit.max_rows * times
+
+
+def test_a_person_whose_rows_all_count_is_found(monkeypatch):
+    """Planted: weights of 1 for every row. The tables then move by more than stated."""
+    unit = Unit("who", max_rows=3, max_groups=1)
+    query = of_people(unit)
+    row = {"x": 0.2, "n": 3, "key": "a", "flag": True, "who": "a"}
+    monkeypatch.setattr(contingency._Counting, "_weighed", lambda self: "c * 1024")
+
+    frame = pd.DataFrame([row] * 5)
+    with open_engine(Dataset(frame, schema=query.schema, name="t")) as engine:
+        found = count_tables(engine, query).unseal()
+
+    assert found[0].sum() > noise_of(Epsilon("1"), unit).sensitivity

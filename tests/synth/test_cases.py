@@ -132,19 +132,23 @@ def test_bc119_index_alignment():
 def test_bc121_out_of_range():
     """Values stay within their bounds and whole numbers stay whole.
 
-    Dates have no type of their own yet: days since a public day stand for them.
+    Dates stay dates, of declared resolution.
     """
     rng = np.random.default_rng(2)
-    first = dt.date(2020, 1, 1).toordinal()
+    first, last = dt.date(2020, 1, 1), dt.date(2024, 12, 31)
     schema = sf.Schema(
         {
             "soil": sf.Real(0, 1),
             "count": sf.Integer(0, 20),
-            "day": sf.Integer(first, first + 1826),
+            "day": sf.Date(first, last),
         }
     )
     rows = [
-        {"soil": rng.random() / 5, "count": int(rng.poisson(1)), "day": first + int(d)}
+        {
+            "soil": rng.random() / 5,
+            "count": int(rng.poisson(1)),
+            "day": first + dt.timedelta(int(d)),
+        }
         for d in rng.integers(0, 1827, 300)
     ]
 
@@ -154,7 +158,10 @@ def test_bc121_out_of_range():
         assert all(
             v is None or (type(v) is int and 0 <= v <= 20) for v in table["count"]
         )
-        assert all(v is None or first <= v <= first + 1826 for v in table["day"])
+        assert all(
+            v is None or (type(v) is dt.date and first <= v <= last)
+            for v in table["day"]
+        )
 
 
 def test_bc123_small_clinical():

@@ -8,6 +8,16 @@ One statement counts many tables at once::
     GROUP BY GROUPING SETS ((k0, k1), (k0, k2), …)
 
 A bin is never null, so the columns that are not null tell which table a row belongs to.
+
+Of a person with m rows each row counts min(m, R)/m, in 1024ths, cut down in each cell::
+
+    WITH s AS (the bins, and whose row it is, as u), m AS (SELECT u AS person, COUNT(*) AS m …)
+    SELECT k0, k1, k2, SUM(c · 1024 · min(m, R)/m)
+    FROM (SELECT u, k0, k1, k2, COUNT(*) AS c FROM s
+          GROUP BY GROUPING SETS ((u, k0, k1), (u, k0, k2), …)) JOIN m … GROUP BY k0, k1, k2
+
+All are integer steps of at most 64 bits for tables of less than 2^33 rows: ``x·R/m`` with
+``x = 1024·c <= 1024·m`` is computed as ``x/m·R + (x%m)·R/m``, the same integer.
 """
 
 # ruff: noqa: S608  nothing that a user wrote is in the text, bar quoted constants
@@ -22,11 +32,13 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, final
 import numpy as np
 
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Text
-from sfumato.engine.cell import grid_number, key_index, number
+from sfumato.declare.unit import PrivacyUnit, Unit
+from sfumato.engine.cell import grid_number, identity, key_index
+from sfumato.engine.evaluate import cell as read_cell
 from sfumato.engine.table import log
 from sfumato.engine.terms import Terms
 from sfumato.errors import EngineError
-from sfumato.plan.contingency import Coding, TableQuery
+from sfumato.plan.contingency import FINE, Coding, TableQuery, fraction
 from sfumato.secret import Secret
 
 if TYPE_CHECKING:
@@ -51,8 +63,6 @@ Ints: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 Tables: TypeAlias = "tuple[Ints, ...]"
 """The counts of each table, flat, the last column's bins innermost."""
 
-FINE = 1 << 10
-"""Predicted counts are compared in 1024ths of a row: whole numbers, exactly."""
 _SETS = 8  # tables of one statement: their hash tables stay small
 _LONG = 64  # bins of keys that one expression can tell apart in good time
 
@@ -122,15 +132,17 @@ class Rate:
     share: Any
 
 
-def scores(tables: Tables, asked: Choose | Rate) -> list[int]:
+def scores(tables: Tables, asked: Choose | Rate, unit: PrivacyUnit) -> list[int]:
     """Return for each candidate the error of its prediction, in 1024ths of a row.
 
     The error is ``sum(|1024 · count - predicted|)``, in integers: one row more in one
     cell moves it by at most 1024, whatever the prediction (triangle inequality), and
-    exactly so in every candidate's own unit, its weight.
+    exactly so in every candidate's own unit, its weight. People's tables are counted in
+    1024ths already, so that one person moves it by at most 1024 times her most rows.
     """
+    times = FINE // fraction(unit)
     found = [
-        int(np.abs(tables[t] * FINE - p).sum())
+        int(np.abs(tables[t] * times - p).sum())
         for t, p in zip(asked.tables, asked.predicted, strict=True)
     ]
     if isinstance(asked, Rate):
@@ -200,30 +212,83 @@ def statements(
     A long list of keys on its own is counted by the keys themselves, and its rows begin
     with the number of its column instead; there are no columns then.
     """
-    count = terms.dialect.count_text.format(x="*")
+    counting = _Counting.of(terms)
     long = [s for s in query.sets if len(s) == 1 and _is_long(query.codings[s[0]])]
     for (c,) in long:
         name = query.codings[c].column
         key = f"CASE WHEN {terms.has_key(name)} THEN {terms.key(name)} END"
-        yield (
-            (),
-            f"SELECT {c}, k, {count} FROM (SELECT {key} AS k FROM data) AS keys GROUP BY k",
-        )
+        source = f"SELECT {', '.join([*counting.whose, f'{key} AS k'])} FROM data"
+        yield (), counting.select([str(c)], ["k"], source, ["k"])
     rest = [tuple(sorted(s)) for s in query.sets if s not in long]
     for start in range(0, len(rest), _SETS):
         sets = rest[start : start + _SETS]
         columns = tuple(sorted({c for s in sets for c in s}))
+        person = ["u"] if counting.whose else []
         cells = [f"{_cell(terms, query.codings[c])} AS x{c}" for c in columns]
         steps = [f"{_step(terms, query.codings[c], f'x{c}')} AS q{c}" for c in columns]
         bins = [f"{_bin(terms, query.codings[c], f'q{c}')} AS k{c}" for c in columns]
         keys = [f"k{c}" for c in columns]
-        groups = ", ".join("(" + ", ".join(f"k{c}" for c in s) + ")" for s in sets)
-        sql = (
-            f"SELECT {', '.join(keys)}, {count} FROM (SELECT {', '.join(bins)} FROM "
-            f"(SELECT {', '.join(steps)} FROM (SELECT {', '.join(cells)} FROM data) "
-            f"AS cells) AS steps) AS bins GROUP BY GROUPING SETS ({groups})"
+        source = (
+            f"SELECT {', '.join(person + bins)} FROM (SELECT {', '.join(person + steps)} "
+            f"FROM (SELECT {', '.join([*counting.whose, *cells])} FROM data) AS cells) "
+            f"AS steps"
         )
-        yield columns, sql
+        groups = [", ".join(f"k{c}" for c in s) for s in sets]
+        yield columns, counting.select([], keys, source, groups)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Counting:
+    """How rows are added up: by one each, or a person's weighed down to her most.
+
+    Attributes:
+        dialect: The primitives.
+        whose: The column u of the source, which says whose a row is; none for rows.
+        most: The rows of one person that count fully.
+    """
+
+    dialect: Dialect
+    whose: tuple[str, ...]
+    most: int
+
+    @classmethod
+    def of(cls, terms: Terms) -> _Counting:
+        unit = terms.schema.unit
+        whose = (f"{terms.identity()} AS u",) if isinstance(unit, Unit) else ()
+        return cls(terms.dialect, whose, unit.max_rows)
+
+    def select(
+        self, heads: list[str], keys: list[str], source: str, groups: list[str]
+    ) -> str:
+        """Return the statement that counts by each group of keys."""
+        if not self.whose:
+            count = self.dialect.count_text.format(x="*")
+            sets = ", ".join(f"({group})" for group in groups)
+            return (
+                f"SELECT {', '.join([*heads, *keys, count])} FROM ({source}) AS bins "
+                f"GROUP BY GROUPING SETS ({sets})"
+            )
+        cte, named = self.dialect.cte.format, ", ".join(keys)
+        sets = ", ".join(f"(u, {group})" for group in groups)
+        total = self.dialect.sum_text.format(x="w")
+        return (
+            f"SELECT * FROM (WITH {cte(name='s')} (SELECT * FROM ({source}) AS whose "
+            f"WHERE u IS NOT NULL), {cte(name='p')} (SELECT u AS person, COUNT(*) AS m "
+            f"FROM s GROUP BY u) SELECT {', '.join([*heads, *keys, total])} FROM "
+            f"(SELECT {named}, {self._weighed()} AS w FROM (SELECT u, {named}, COUNT(*) AS c "
+            f"FROM s GROUP BY GROUPING SETS ({sets})) AS counts JOIN p ON counts.u = p.person) "
+            f"AS weighed GROUP BY {named}) AS people"
+        )
+
+    def _weighed(self) -> str:
+        """Return ``c · 1024 · min(m, R)/m``, cut down."""
+        dialect, most = self.dialect, self.dialect.integer(self.most)
+        size = f"(c * {dialect.integer(FINE)})"
+        whole = dialect.divided.format(x=size, y="m")
+        rest = dialect.rest.format(x=size, y="m")
+        part = dialect.divided.format(x=f"({rest} * {most})", y="m")
+        return f"CASE WHEN m <= {most} THEN {size} ELSE {whole} * {most} + {part} END"
 
 
 def _is_long(coding: Coding) -> bool:
@@ -278,30 +343,48 @@ def count_rows(rows: Sequence[dict[str, object]], query: TableQuery) -> Secret[T
         >>> count_rows([{"Age": 70}], TableQuery(schema, (coding,), ((0,),)))
         <Secret>
     """
+    unit = query.schema.unit
+    if not isinstance(unit, Unit):
+        return Secret(_plain(rows, query))
+    theirs: dict[str, list[dict[str, object]]] = {}
+    for row in rows:
+        person = identity(row.get(unit.column), unit.identifier)
+        if person is not None:
+            theirs.setdefault(person, []).append(row)
+    found = tuple(table * 0 for table in _plain((), query))
+    for own in theirs.values():
+        kept = min(len(own), unit.max_rows)
+        for total, table in zip(found, _plain(own, query), strict=True):
+            np.add(total, table * FINE * kept // len(own), out=total)
+    return Secret(found)
+
+
+def _plain(rows: Sequence[dict[str, object]], query: TableQuery) -> Tables:
     found = tuple(
         np.zeros(prod(query.shape(t)), np.int64) for t in range(len(query.sets))
     )
     for row in rows:
-        bins = [bin_of(row.get(c.column), c, query) for c in query.codings]
+        bins = [bin_of(row, c, query) for c in query.codings]
         for table, columns in enumerate(query.sets):
             flat = 0
             for c in columns:
                 flat = flat * query.codings[c].count + bins[c]
             found[table][flat] += 1
-    return Secret(found)
+    return found
 
 
-def bin_of(cell: object, coding: Coding, query: TableQuery) -> int:
-    """Return the bin of one cell, by the rule of `cell`."""
-    match query.schema[coding.column]:
+def bin_of(row: dict[str, object], coding: Coding, query: TableQuery) -> int:
+    """Return the bin of one row's cell, by the rule of `cell`."""
+    name = coding.column
+    match query.schema[name]:
         case Real() | Integer() as column:
-            value = number(cell, column.missing)
+            value = read_cell(row, query.schema, name)
             if value is None:
                 return coding.missing
-            q = grid_number(value, column)
+            q = grid_number(float(value), column)
             return max(i for i, edge in enumerate(coding.edges) if i == 0 or edge <= q)
         case Category() | Boolean() as column:
-            place = key_index(cell, column)
+            place = key_index(row.get(name), column)
             return coding.missing if place is None else coding.places[place]
         case Text():
             return coding.missing

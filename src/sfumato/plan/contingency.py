@@ -25,11 +25,22 @@ from sfumato.account import (
     Selection,
 )
 from sfumato.declare.schema import Schema
-from sfumato.declare.unit import PrivacyUnit, rows_only
+from sfumato.declare.unit import PrivacyUnit, Rows, bounds_of
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
 
-__all__ = ["Coding", "TablePlan", "TableQuery", "choice_of", "noise_of"]
+__all__ = [
+    "FINE",
+    "Coding",
+    "TablePlan",
+    "TableQuery",
+    "choice_of",
+    "fraction",
+    "noise_of",
+]
+
+FINE = 1 << 10
+"""Predicted counts are compared in 1024ths of a row: whole numbers, exactly."""
 
 
 @final
@@ -95,10 +106,6 @@ class TablePlan:
     settings: tuple[tuple[str, str], ...]
     cost: Loss
 
-    def __post_init__(self) -> None:
-        """Refuse people with many rows: a person could be in many cells."""
-        rows_only(self.schema.unit)
-
     @property
     def measure(self) -> Measure:
         """The currency of the charge."""
@@ -133,35 +140,48 @@ class TablePlan:
                 assert_never(self.cost)
         return {
             "version": 1,
-            "unit": "row",
+            "unit": unit.name,
+            **bounds_of(unit),
             "neighbours": unit.neighbours,
             "mechanisms": [worst],
         }
 
 
+def fraction(unit: PrivacyUnit) -> int:
+    """Return how many integers of a counted table make one row.
+
+    Rows are counted by one each. Of a person with m rows each counts min(m, R)/m, so
+    that her tables are counted in 1024ths of a row, each cell cut down to a whole one.
+    """
+    return 1 if isinstance(unit, Rows) else FINE
+
+
 def noise_of(
-    share: Loss, unit: PrivacyUnit, *, tables: int = 1, size: int = 1
+    share: Loss, unit: PrivacyUnit, *, tables: int = 1, size: int | None = None
 ) -> Geometric | Gaussian:
     r"""Return the noise that a share of the charge buys for counts of rows.
 
-    Theorem. A row lies in exactly one cell of a contingency table. Adding or removing
-    it moves one count by 1, so that the table has L1 and L2 sensitivity 1; replacing it
-    moves two counts by 1 each, so that the L1 sensitivity is 2 and the squared L2
-    sensitivity 2. Numbers that each move by at most `size`, `tables` of them, have L1
-    sensitivity tables · size and squared L2 sensitivity tables · size² (twice and four
-    times that under replace-one, as sums of two such changes).
+    Theorem. A row lies in exactly one cell of a contingency table, and a person's rows,
+    weighed down to R = ``max_rows`` rows, add counts of at least 0 whose sum is at most
+    r = R · `fraction` (1 where rows are units). Adding or removing her moves the table by
+    at most r in L1, and so in L2. Replacing her by another adds one such vector and
+    takes one away: at most 2r in L1 and, as no entry of either is below 0, 2r² in
+    squared L2. Numbers that each move by at most size · R, `tables` of them, have L1
+    sensitivity tables · size · R and squared L2 sensitivity tables · (size · R)² (twice
+    and four times that under replace-one, as sums of two such changes).
 
     Args:
         share: What is paid.
-        unit: The neighbour relation.
+        unit: The protected unit, its bounds and the neighbour relation.
         tables: How many numbers change; 1 for the cells of one table.
-        size: How far each moves when a row is added or removed.
+        size: How far each moves when a row is added or removed; none for the cells of a
+            table.
     """
-    two = rows_only(unit).neighbours == "replace_one"
-    alone = tables == size == 1
+    two = unit.neighbours == "replace_one"
+    reach = unit.max_rows * (fraction(unit) if size is None else size)
     if isinstance(share, Epsilon):
-        return Geometric(tables * size * (2 if two else 1), share)
-    square = tables * size**2 * ((2 if alone else 4) if two else 1)
+        return Geometric(tables * reach * (2 if two else 1), share)
+    square = tables * reach**2 * ((2 if size is None else 4) if two else 1)
     law = "whole" if isinstance(share, GDP) else "discrete"
     return Gaussian(square, share, law=law, squared=True)  # type: ignore[arg-type]
 
@@ -174,13 +194,14 @@ def choice_of(share: Loss, unit: PrivacyUnit, *, size: int) -> Selection:
 
     Args:
         share: What is paid.
-        unit: The neighbour relation.
-        size: How far a row that is added or removed moves any one score.
+        unit: The protected unit, its bounds and the neighbour relation.
+        size: How far a row that is added or removed moves any one score; a person moves
+            it by that times her most rows.
 
     Raises:
         DeclarationError: The currency has no price for a choice.
     """
-    change = size * (2 if rows_only(unit).neighbours == "replace_one" else 1)
+    change = size * unit.max_rows * (2 if unit.neighbours == "replace_one" else 1)
     match share:
         case Epsilon():
             return Selection(change, share)

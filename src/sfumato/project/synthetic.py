@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, final
 
@@ -104,6 +105,5 @@ def _condition(value: Any) -> Any:
 
 
 def _plain(value: Any) -> Any:
-    return (
-        value if isinstance(value, str | bool | int) or value is None else float(value)
-    )
+    plain = isinstance(value, str | bool | int | dt.date) or value is None
+    return value if plain else float(value)

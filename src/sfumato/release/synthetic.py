@@ -20,7 +20,7 @@ class MadeColumn:
 
     Attributes:
         name: The column.
-        kind: ``"real"``, ``"integer"``, ``"category"`` or ``"boolean"``.
+        kind: ``"real"``, ``"integer"``, ``"date"``, ``"category"`` or ``"boolean"``.
         cells: Number of fine cells that it was counted in.
         bins: Number of bins that its fine cells were merged into.
         labels: The bins in words, in order.

@@ -8,7 +8,7 @@ from math import comb, prod, sqrt
 from typing import TYPE_CHECKING, final
 
 from sfumato.declare.schema import Integer, Real
-from sfumato.plan.contingency import noise_of
+from sfumato.plan.contingency import fraction, noise_of
 
 if TYPE_CHECKING:
     from sfumato.account import Loss
@@ -55,7 +55,7 @@ def expected_tables(layout: Layout, *, rows: int) -> tuple[ExpectedTable, ...]:
     unit = plan.schema.unit
     parts = _part(plan.cost, one if measuring else 1.0)
     share = split(parts, [1] * len(layout.grids))[0]
-    fine = noise_of(share, unit).mean_absolute_error
+    fine = noise_of(share, unit).mean_absolute_error / fraction(unit)
     bins = [_bins(layout, i) for i in range(len(layout.grids))]
     found = []
     for grid, held in zip(layout.grids, bins, strict=True):
@@ -66,9 +66,10 @@ def expected_tables(layout: Layout, *, rows: int) -> tuple[ExpectedTable, ...]:
         return tuple(found)
     rounds = options.rounds or max(1, len(bins) - 1)
     noise = noise_of(split(_part(plan.cost, measuring), [1] * rounds)[0], unit)
+    size = noise.mean_absolute_error / fraction(unit)
     for a, b in combinations(range(len(bins)), 2):
         cells = bins[a] * bins[b]
-        error = min(1.0, 0.5 * cells * noise.mean_absolute_error / rows)
+        error = min(1.0, 0.5 * cells * size / rows)
         names = (layout.grids[a].name, layout.grids[b].name)
         found.append(ExpectedTable(names, cells, error))
     return tuple(found)

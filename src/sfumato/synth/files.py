@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 import io
 import json
 import zipfile
@@ -12,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from sfumato.account import loss_text, read_loss
+from sfumato.declare.calendar import EPOCH, Date
 from sfumato.declare.schema import (
     Boolean,
     Category,
@@ -21,10 +23,10 @@ from sfumato.declare.schema import (
     Schema,
     Text,
 )
-from sfumato.declare.unit import Rows
+from sfumato.declare.unit import Rows, Unit
 from sfumato.errors import ArgumentError
 from sfumato.plan.contingency import Coding
-from sfumato.release import Claim, Receipt
+from sfumato.release import Claim, Person, Receipt
 from sfumato.release.record import Noise
 from sfumato.release.synthetic import MadeColumn, NoisyTable, SyntheticRelease
 from sfumato.synth.grids import Binning, Grid, known
@@ -39,7 +41,7 @@ if TYPE_CHECKING:
 
 __all__ = ["load", "save"]
 
-_FORMAT = "sfumato-synthesis-1"
+_FORMAT = "sfumato-synthesis-2"
 
 
 def save(synthesis: Synthesis, path: Path) -> None:
@@ -126,14 +128,16 @@ def _schema(schema: Schema) -> dict[str, Any]:
             {"name": name, "type": type(c).__name__, **asdict(c)}
             for name, c in schema.columns
         ],
-        "neighbours": schema.unit.neighbours,
-        "size": schema.unit.size,
+        "unit": {"type": type(schema.unit).__name__, **asdict(schema.unit)},
     }
 
 
 def _read_schema(told: dict[str, Any]) -> Schema:
     columns = {c["name"]: _read_column(dict(c)) for c in told["columns"]}
-    return Schema(columns, Rows(neighbours=told["neighbours"], size=told["size"]))
+    unit = dict(told["unit"])
+    if unit.pop("type") == "Rows":
+        return Schema(columns, Rows(**unit))
+    return Schema(columns, Unit(unit.pop("column"), **unit))
 
 
 def _read_column(told: dict[str, Any]) -> Column:
@@ -149,9 +153,18 @@ def _read_column(told: dict[str, Any]) -> Column:
         "complete": told["complete"],
         "unit": told["unit"],
     }
+    if kind == "Date":
+        first, last, *codes = map(
+            _day, (told["lower"], told["upper"], *told["missing"])
+        )
+        return Date(first, last, missing=codes, complete=told["complete"])
     if kind == "Integer":
         return Integer(told["lower"], told["upper"], **rest)
     return Real(told["lower"], told["upper"], step=told["step"], **rest)
+
+
+def _day(number: float) -> dt.date:
+    return dt.date.fromordinal(int(number) + EPOCH)
 
 
 def _options(made: Made) -> dict[str, Any]:
@@ -230,6 +243,8 @@ def _read_coding(told: dict[str, Any]) -> Coding:
 def _release(told: dict[str, Any]) -> SyntheticRelease:
     claim = dict(told["claim"])
     claim["receipt"] = Receipt(**claim["receipt"])
+    if claim.get("bounds"):
+        claim["bounds"] = Person(**claim["bounds"])
     return SyntheticRelease(
         title=told["title"],
         method=told["method"],

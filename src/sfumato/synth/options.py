@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, final
@@ -155,8 +156,16 @@ def _rule(rule: Any) -> Rule:
 def _listed(condition: Any) -> list[Any]:
     """Return a condition as the list of what meets it; sets in a fixed order."""
     if isinstance(condition, set | frozenset):
-        return sorted(condition, key=repr)
-    return list(condition) if isinstance(condition, list) else [condition]
+        return sorted(map(_plain, condition), key=repr)
+    listed = condition if isinstance(condition, list) else [condition]
+    return list(map(_plain, listed))
+
+
+def _plain(value: Any) -> Any:
+    """Write days as texts, so that settings are plain and can be saved."""
+    if isinstance(value, tuple):
+        return tuple(map(_plain, value))
+    return value.isoformat() if isinstance(value, dt.date) else value
 
 
 def _weights(given: Mapping[Any, Any]) -> Sequence[tuple[tuple[str, ...], float]]:

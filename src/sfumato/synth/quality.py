@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from sfumato.declare.calendar import Date
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.schema import Integer, Real
 from sfumato.engine.load import open_engine
@@ -149,6 +150,8 @@ def _coded(made: Synthesis, drawn: SyntheticTable) -> Columns:
         if not isinstance(declared, Real | Integer):
             places = {v: i for i, v in enumerate(declared.values)}
             cells = np.array([places[v] for v in cells.tolist()], np.float64)
+        elif isinstance(declared, Date):
+            cells = cells.astype(np.int64)
         found[column.name] = np.where(column.missing, np.nan, cells.astype(np.float64))
     return found
 

@@ -9,8 +9,9 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from sfumato.declare.calendar import Date
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema, token
-from sfumato.engine.cell import grid_number
+from sfumato.engine.cell import day, grid_number
 from sfumato.errors import DeclarationError, nearest
 from sfumato.synth.grids import Binning, Grid
 from sfumato.synth.model import Array
@@ -20,7 +21,7 @@ from sfumato.words import N_
 __all__ = ["Condition", "Rule", "cuts_of", "marked", "masks", "selected"]
 
 Condition: TypeAlias = Any
-"""A value, a list of values, none for missing, or for numbers a pair (low, high)."""
+"""A value, a list of values, none for missing, or for numbers and days a pair (low, high)."""
 Rule: TypeAlias = "Mapping[str, Condition]"
 """A forbidden combination: all conditions at once never hold."""
 _MOST = 1_000_000  # cells of a rule
@@ -84,16 +85,22 @@ def _ranges(
     for one in listed:
         if one is None:
             continue
-        low, high = one if isinstance(one, tuple) and len(one) == 2 else (one, one)  # noqa: PLR2004
+        pair = one if isinstance(one, tuple) and len(one) == 2 else (one, one)  # noqa: PLR2004
+        if isinstance(declared, Date):
+            pair = tuple(map(day, pair))
+        low, high = pair
         if (
-            not all(isinstance(x, int | float) and not isnan(x) for x in (low, high))
+            not all(isinstance(x, int | float) and not isnan(x) for x in pair)
             or low > high
         ):
+            hint = N_("write a number, or a pair (low, high); None stands for missing")
+            if isinstance(declared, Date):
+                hint = N_(
+                    'write a day, "2024-02-29", or a pair of them; None stands for missing'
+                )
             raise DeclarationError(
                 N_("{value} is no range of column {name}"),
-                hint=N_(
-                    "write a number, or a pair (low, high); None stands for missing"
-                ),
+                hint=hint,
                 value=repr(one)[:60],
                 name=repr(name),
             )

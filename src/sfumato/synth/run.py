@@ -20,7 +20,7 @@ from sfumato.synth.grids import Binning, Grid, merge
 from sfumato.synth.made import Made, Measured
 from sfumato.synth.options import Options
 from sfumato.synth.rules import masks
-from sfumato.synth.search import Search, candidates, deviation, split
+from sfumato.synth.search import Search, candidates, deviation, in_rows, split
 from sfumato.synth.tree import Axes
 
 __all__ = ["MOST_KEYS", "Layout", "make", "shares_of"]
@@ -151,13 +151,13 @@ class _Singles:
     def _noisy(self) -> list[Noisy]:
         unit = self._layout.plan.schema.unit
         return [
-            Noisy(m.axes, np.array(m.counts, np.float64), deviation(m.share, unit))
+            Noisy(m.axes, in_rows(m.counts, unit), deviation(m.share, unit))
             for m in self.bought
         ]
 
     @property
     def total(self) -> float:
-        return float(self._layout.plan.schema.unit.size or total_of(self._noisy))
+        return float(self._layout.plan.schema.unit.rows or total_of(self._noisy))
 
     @property
     def error(self) -> float:
@@ -209,7 +209,7 @@ def _search(
         base=masks(binnings, layout.options.forbid),
         weights=_Weights(layout.options.weights, names),
         room=layout.room,
-        known_total=schema.unit.size,
+        known_total=schema.unit.rows,
         progress=progress,
     )
 

@@ -20,13 +20,13 @@ from sfumato.account import Epsilon, Loss
 from sfumato.declare.unit import PrivacyUnit
 from sfumato.engine.contingency import FINE, Choose, Measure, Rate, Tables
 from sfumato.gate import Purse
-from sfumato.plan.contingency import noise_of
+from sfumato.plan.contingency import fraction, noise_of
 from sfumato.secret import Secret
 from sfumato.synth.estimate import Noisy, fit, total_of
 from sfumato.synth.model import Array, Model
 from sfumato.synth.tree import Axes, cells_of
 
-__all__ = ["Search", "candidates", "split"]
+__all__ = ["Search", "candidates", "deviation", "in_rows", "split"]
 
 _LARGEST = 10_000  # cells of a candidate
 _ROUND_STEPS, _LAST_STEPS = 100, 500
@@ -91,7 +91,7 @@ class Search:
         found = self.purse.measure(sealed, Measure(places, shares))
         for (_, axes, share), counts in zip(asked, found, strict=True):
             sigma = deviation(share, self.unit)
-            self.noisy.append(Noisy(axes, np.array(counts, np.float64), sigma))
+            self.noisy.append(Noisy(axes, in_rows(counts, self.unit), sigma))
             self.bought.append((axes, share, tuple(counts)))
 
     def fixed(self, tables: Sequence[Axes], loss: Loss) -> None:
@@ -112,7 +112,9 @@ class Search:
             fitting = self._fitting(tables, self.room * (k + 1) // rounds)
             if not fitting:
                 break
-            noise = noise_of(shares[k], self.unit).mean_absolute_error
+            noise = noise_of(shares[k], self.unit).mean_absolute_error / fraction(
+                self.unit
+            )
             asked = self._choose(tables, fitting, model, noise, choices[k])
             place = fitting[self.purse.choose(sealed, asked)]
             self.measure(sealed, [(place, tables[place], shares[k])])
@@ -229,7 +231,7 @@ class Search:
             choosing,
         )
         errors = [e / FINE for e in self.purse.rate(sealed, asked)]
-        unit = float(noise_of(measuring, self.unit).scale)
+        unit = float(noise_of(measuring, self.unit).scale) / fraction(self.unit)
         worth = [self._weight(t) * e for t, e in zip(tables, errors, strict=True)]
         price = [
             (self._weight(t) * self.cells(t) * sqrt(2 / np.pi)) ** (2 / 3)
@@ -252,8 +254,14 @@ class Search:
 
 
 def deviation(share: Loss, unit: PrivacyUnit) -> float:
-    """Return the standard deviation of the noise that a share buys for one table."""
-    return sqrt(float(noise_of(share, unit).variance))
+    """Return the standard deviation, in rows, of the noise that a share buys."""
+    return sqrt(float(noise_of(share, unit).variance)) / fraction(unit)
+
+
+def in_rows(counts: Sequence[int], unit: PrivacyUnit) -> Array:
+    """Return the counts of a table in rows; of people, of weighed rows."""
+    found: Array = np.array(counts, np.float64) / fraction(unit)
+    return found
 
 
 def split(loss: Loss, weights: Iterable[float]) -> tuple[Loss, ...]:

@@ -10,11 +10,12 @@ from typing import Any, assert_never, final
 import numpy as np
 
 from sfumato.account import Budget, Gaussian, epsilon_at, told_delta
+from sfumato.declare.calendar import Date
 from sfumato.declare.schema import Boolean, Category, Integer, Real
 from sfumato.errors import ArgumentError, DeclarationError
 from sfumato.noise import FixedStream, default
-from sfumato.plan.contingency import TablePlan, noise_of
-from sfumato.release import Claim, Receipt
+from sfumato.plan.contingency import TablePlan, fraction, noise_of
+from sfumato.release import Claim, Person, Receipt
 from sfumato.release.record import Noise
 from sfumato.release.synthetic import MadeColumn, NoisyTable, SyntheticRelease
 from sfumato.synth.balance import balanced_bins
@@ -180,11 +181,12 @@ def _claim(plan: TablePlan, receipt: Receipt, delta: str, *, private: bool) -> C
         loss=str(plan.cost),
         epsilon=None if implied is None else str(implied),
         delta="0" if plan.measure == "epsilon" else format(Decimal(delta), "f"),
-        unit="row",
+        unit=plan.schema.unit.name,
         neighbours=plan.schema.unit.neighbours,
         size=plan.schema.unit.size,
         receipt=receipt,
         private=private,
+        bounds=Person.of(plan.schema.unit),
     )
 
 
@@ -201,7 +203,7 @@ def _table(made: Made, measured: Measured) -> NoisyTable:
         columns=tuple(b.grid.name for b in held),
         shape=tuple(c.count for c in codings),
         fine=measured.fine,
-        noise=Noise(law, scale, 1.0, str(measured.share)),
+        noise=Noise(law, scale, 1 / fraction(made.schema.unit), str(measured.share)),
         counts=measured.counts,
     )
 
@@ -217,6 +219,12 @@ def _column(binning: Binning) -> MadeColumn:
     )
 
 
+def _value(column: Real | Integer, q: int) -> str:
+    if isinstance(column, Date):
+        return str(np.datetime64(q, "D"))
+    return f"{q * column.step:g}"
+
+
 def labels(binning: Binning) -> list[str]:
     """Return the bins of a column in words."""
     grid, coding = binning.grid, binning.coding
@@ -225,9 +233,9 @@ def labels(binning: Binning) -> list[str]:
         case Real() | Integer() as column:
             ends = [*coding.edges[1:], column.last + 1]
             found = [
-                f"{e * column.step:g}–{(f - 1) * column.step:g}"
+                f"{_value(column, e)}–{_value(column, f - 1)}"
                 if f - e > 1
-                else f"{e * column.step:g}"
+                else _value(column, e)
                 for e, f in zip(coding.edges, ends, strict=True)
             ]
         case Category() | Boolean() as column:

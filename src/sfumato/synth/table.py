@@ -71,7 +71,7 @@ class SyntheticTable:
             yield dict(zip(self.names, values, strict=True))
 
     def to_pandas(self) -> pd.DataFrame:
-        """Return a pandas frame; integers and truth values stay such beside missing ones.
+        """Return a pandas frame; whole numbers, truth values and days stay such.
 
         Raises:
             MissingExtraError: pandas is not installed.
@@ -89,6 +89,11 @@ class SyntheticTable:
             elif c.cells.dtype.kind == "b":
                 found[c.name] = pd.Series(
                     pd.arrays.BooleanArray(c.cells.copy(), c.missing.copy())
+                )
+            elif c.cells.dtype.kind == "M":
+                days = c.cells.astype("datetime64[s]")
+                found[c.name] = pd.Series(
+                    np.where(c.missing, np.datetime64("NaT", "s"), days)
                 )
             elif c.cells.dtype.kind == "f":
                 found[c.name] = pd.Series(np.where(c.missing, np.nan, c.cells))

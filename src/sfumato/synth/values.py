@@ -8,6 +8,7 @@ from typing import Any, TypeAlias, final
 
 import numpy as np
 
+from sfumato.declare.calendar import Date
 from sfumato.declare.schema import Boolean, Category, Integer, Real
 from sfumato.noise import Stream
 from sfumato.synth.draw import Bins, shuffled, uniforms
@@ -95,6 +96,8 @@ def _spread(bins: Bins, count: int, stream: Stream) -> Array:
 
 
 def _numbers(column: Real | Integer, q: Bins) -> Any_:
+    if isinstance(column, Date):
+        return q.astype("datetime64[D]")  # both count days since 1970-01-01
     if isinstance(column, Integer):
         return np.clip(q, np.ceil(column.lower), np.floor(column.upper)).astype(
             np.int64
