@@ -47,6 +47,9 @@ class SyntheticTable(Strict):
         default_factory=dict, description="How much the error of a column counts"
     )
     ways: int = Field(default=2, description="Tables of up to 2 or 3 columns")
+    dependent: dict[str, str | dict[str, dict[str, Any]]] = Field(
+        default_factory=dict, description="Columns that another column determines"
+    )
     surrogates: list[str] = Field(
         default_factory=list, description="Columns of new row names"
     )
@@ -73,6 +76,7 @@ class SyntheticTable(Strict):
             weights=self.weights,
             ways=self.ways,
             surrogates=self.surrogates,
+            dependent=self.dependent,
             memory=self.memory,
         )
 

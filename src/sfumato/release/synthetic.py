@@ -7,6 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import Any, final
 
 from sfumato.release.record import Claim, Noise
+from sfumato.words import N_
 
 __all__ = ["MadeColumn", "NoisyTable", "SyntheticRelease"]
 
@@ -65,6 +66,8 @@ class SyntheticRelease:
         columns: The columns that are made.
         tables: The raw noisy counts; the model and its rows follow from them alone.
         total: Number of rows, estimated from the noisy counts; or the public one.
+        start: The claims of the releases that it goes on with, oldest first: it tells of
+            their noisy counts too, so that all losses add up.
     """
 
     title: str
@@ -73,6 +76,7 @@ class SyntheticRelease:
     columns: tuple[MadeColumn, ...]
     tables: tuple[NoisyTable, ...]
     total: float
+    start: tuple[Claim, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists and dicts."""
@@ -87,4 +91,12 @@ class SyntheticRelease:
         from sfumato.release.promise import promise
         from sfumato.words import language, speaker
 
-        return f"{self.title}: {promise(self.claim, speaker(language()))}"
+        say = speaker(language())
+        text = f"{self.title}: {promise(self.claim, say)}"
+        for earlier in self.start:
+            before = say(
+                N_("it goes on with an earlier release, whose loss adds up: {terms}"),
+                terms=promise(earlier, say),
+            )
+            text = f"{text}; {before}"
+        return text

@@ -104,6 +104,7 @@ def predicted_megabytes(layout: Layout) -> int:
         for g in layout.grids
     ]
     if options.method == "independent":
+        fine += _told(layout)
         return 1 + (fine * (_ROW_BYTES + _COPIES * _BYTES)) // 1_000_000
     tables = [
         cells
@@ -113,6 +114,7 @@ def predicted_megabytes(layout: Layout) -> int:
         if (cells := prod(axes)) <= _LARGEST
     ]
     own = sum(prod(most[i] for i in _places(layout, t)) for t in options.tables)
+    own += _told(layout)
     candidates = sum(tables) + own
     at_once = sum(sorted(tables, reverse=True)[:_SETS]) + own
     counted = 3 * _BYTES * candidates + _ROW_BYTES * at_once
@@ -121,6 +123,12 @@ def predicted_megabytes(layout: Layout) -> int:
         candidates, sum(sorted(tables, reverse=True)[: options.rounds or 60])
     )
     return 1 + (counted + tree + _MEMORY * _BYTES * measured) // 1_000_000
+
+
+def _told(layout: Layout) -> int:
+    """Return the cells of the tables that tell dependent columns from their sources."""
+    sizes = {g.name: g.coding.count for g in layout.grids}
+    return sum(sizes[d.source] * d.grid.coding.count for d in layout.learned)
 
 
 def _places(layout: Layout, table: tuple[str, ...]) -> list[int]:

@@ -29,6 +29,7 @@ from sfumato.plan.contingency import Coding
 from sfumato.release import Claim, Person, Receipt
 from sfumato.release.record import Noise
 from sfumato.release.synthetic import MadeColumn, NoisyTable, SyntheticRelease
+from sfumato.synth.depend import Dependent
 from sfumato.synth.grids import Binning, Grid, known
 from sfumato.synth.made import Made, Measured
 from sfumato.synth.model import Model, Potentials
@@ -54,10 +55,13 @@ def save(synthesis: Synthesis, path: Path) -> None:
         "schema": _schema(made.schema),
         "options": _options(made),
         "grids": [_grid(b) for b in made.binnings],
+        "dependents": [_dependent(d) for d in made.dependents],
+        "earlier": made.earlier,
         "measured": [
             {
                 "axes": m.axes,
                 "fine": m.fine,
+                "dependent": m.dependent,
                 "share": loss_text(m.share),
                 "counts": m.counts,
             }
@@ -115,11 +119,33 @@ def _made(meta: dict[str, Any], tables: list[Any]) -> Made:
             read_loss(m["share"]),
             tuple(m["counts"]),
             fine=bool(m["fine"]),
+            dependent=str(m["dependent"]),
         )
         for m in meta["measured"]
     )
     model = Model(potentials, float(meta["total"]))
-    return Made(schema, options, binnings, model, measured, bool(meta["secure"]))
+    return Made(
+        schema, options, binnings, model, measured, bool(meta["secure"]),
+        tuple(_read_dependent(d, schema) for d in meta["dependents"]),
+        int(meta["earlier"]),
+    )  # fmt: skip
+
+
+def _dependent(told: Dependent) -> dict[str, Any]:
+    grid = told.grid
+    return {
+        "fine": asdict(grid.coding),
+        "complete": grid.complete,
+        "source": told.source,
+        "places": told.places,
+    }
+
+
+def _read_dependent(told: dict[str, Any], schema: Schema) -> Dependent:
+    fine = _read_coding(told["fine"])
+    marks = (0,) * fine.count
+    grid = Grid(known(schema, fine.column), fine, bool(told["complete"]), marks)
+    return Dependent(grid, told["source"], tuple(told["places"]))
 
 
 def _schema(schema: Schema) -> dict[str, Any]:
@@ -175,6 +201,7 @@ def _options(made: Made) -> dict[str, Any]:
         "forbid": [list(_rule(r).items()) for r in options.forbid],
         "marginals": options.tables,
         "weights": [[list(c), w] for c, w in options.weights],
+        "dependent": options.dependent,
     }  # fmt: skip
 
 
@@ -201,7 +228,12 @@ def _read_options(told: dict[str, Any]) -> dict[str, Any]:
     ]
     complete = True if list(told["complete"]) == ["*"] else told["complete"]
     weights = {tuple(c): w for c, w in told["weights"]}
-    return {**told, "forbid": rules, "weights": weights, "complete": complete}
+    dependent = {
+        name: source if table is None else {source: dict(table)}
+        for name, source, table in told["dependent"]
+    }
+    read = {"forbid": rules, "weights": weights, "complete": complete}
+    return {**told, **read, "dependent": dependent}
 
 
 def _grid(binning: Binning) -> dict[str, Any]:
@@ -241,14 +273,10 @@ def _read_coding(told: dict[str, Any]) -> Coding:
 
 
 def _release(told: dict[str, Any]) -> SyntheticRelease:
-    claim = dict(told["claim"])
-    claim["receipt"] = Receipt(**claim["receipt"])
-    if claim.get("bounds"):
-        claim["bounds"] = Person(**claim["bounds"])
     return SyntheticRelease(
         title=told["title"],
         method=told["method"],
-        claim=Claim(**claim),
+        claim=_claim(told["claim"]),
         columns=tuple(
             MadeColumn(**{**c, "labels": tuple(c["labels"])}) for c in told["columns"]
         ),
@@ -263,4 +291,10 @@ def _release(told: dict[str, Any]) -> SyntheticRelease:
             for t in told["tables"]
         ),
         total=float(told["total"]),
+        start=tuple(map(_claim, told["start"])),
     )
+
+
+def _claim(told: dict[str, Any]) -> Claim:
+    bounds = Person(**told["bounds"]) if told["bounds"] else None
+    return Claim(**{**told, "receipt": Receipt(**told["receipt"]), "bounds": bounds})

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, final
 
 from sfumato.amount import exact
-from sfumato.declare.schema import Schema
+from sfumato.declare.schema import Schema, Text
 from sfumato.errors import DeclarationError
+from sfumato.synth.depend import read_dependent
 from sfumato.synth.rules import Rule
 from sfumato.words import N_
 
@@ -38,6 +39,7 @@ class Options:
         rounds: Rounds of the adaptive method; none for a public rule.
         surrogates: Columns of new, meaningless names for the rows.
         memory: The most megabytes that fitting may need.
+        dependent: Columns that another one determines: column, source, declared table.
     """
 
     method: Method
@@ -52,22 +54,39 @@ class Options:
     rounds: int | None
     surrogates: tuple[str, ...]
     memory: int
+    dependent: tuple[tuple[str, str, Any], ...] = ()
 
     def names(self, schema: Schema) -> tuple[str, ...]:
         """Return the columns to make, in the order of the schema.
 
+        Texts without declared keys cannot be made; unless named, they are left out.
+
         Raises:
             DeclarationError: A column is not declared.
         """
-        for name in (
+        for one in (
             *self.columns,
             *(c for c in self.complete if c != "*"),
             *(c for t in self.tables for c in t),
             *(c for t, _ in self.weights for c in t),
             *(c for rule in self.forbid for c in rule),
+            *(c for name, source, _ in self.dependent for c in (name, source)),
         ):
-            _ = schema[name]
-        return tuple(n for n in schema if not self.columns or n in self.columns)
+            _ = schema[one]
+        if self.columns:
+            return tuple(n for n in schema if n in self.columns)
+        found = tuple(n for n in schema if not isinstance(schema[n], Text))
+        if not found:
+            raise DeclarationError(
+                N_("no column has declared keys or bounds; none can be made"),
+                hint=N_("declare Category, Boolean, Integer, Real or Date columns"),
+            )
+        return found
+
+    def modelled(self, schema: Schema) -> tuple[str, ...]:
+        """Return the columns of the model: those that no other column determines."""
+        told = {name for name, _, _ in self.dependent}
+        return tuple(n for n in self.names(schema) if n not in told)
 
     def whole(self, schema: Schema) -> tuple[str, ...]:
         """Return the columns that never lack a value."""
@@ -115,6 +134,7 @@ def read_options(given: Mapping[str, Any]) -> Options:
         else _whole("rounds", given["rounds"], 1, 1000),
         surrogates=_names("surrogates", given["surrogates"] or ()),
         memory=_whole("memory", given["memory"], 50, 1_000_000),
+        dependent=read_dependent(given["dependent"] or {}),
     )
 
 

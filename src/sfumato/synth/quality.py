@@ -7,26 +7,23 @@ not prove that none succeeds; the bound beside it is what the claim proves.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from itertools import combinations
 from math import exp, sqrt
 from typing import Any
 
 import numpy as np
 
-from sfumato.declare.calendar import Date
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.schema import Integer, Real
-from sfumato.engine.load import open_engine
-from sfumato.engine.owned import owner_rows
 from sfumato.errors import DeclarationError
 from sfumato.metrics import k_anonymity, l_diversity, t_closeness
 from sfumato.metrics.distance import total_variation
 from sfumato.noise import FixedStream
 from sfumato.release.promise import promise
 from sfumato.release.quality import Attack, ColumnGap, OwnerQuality, Portrait, TableGap
+from sfumato.synth.coded import Columns, bins_of, coded, open_rows
 from sfumato.synth.draw import shuffled
-from sfumato.synth.grids import known
 from sfumato.synth.model import Array
 from sfumato.synth.predict import auc, fit_logistic
 from sfumato.synth.synthesis import Synthesis, labels
@@ -35,7 +32,6 @@ from sfumato.words import N_, speaker
 
 __all__ = ["owner_quality", "portrait"]
 
-Columns = Mapping[str, Array]
 _MOST_PAIRS, _MOST_ATTACKED, _MOST_ROWS = 400, 400, 20_000
 _NEIGHBOURS = 5
 
@@ -51,7 +47,7 @@ def portrait(made: Synthesis) -> Portrait:
         matrix[a, b] = matrix[b, a] = cramer(model.marginal((a, b)))
     return Portrait(
         names,
-        tuple(tuple(labels(b)) for b in binnings),
+        tuple(tuple(labels(b.grid, b.coding)) for b in binnings),
         tuple(tuple(map(float, s)) for s in shares),
         _rows(matrix),
     )
@@ -85,15 +81,15 @@ def owner_quality(
     """
     schema = made.made.schema
     names = [b.grid.name for b in made.made.binnings]
-    true = _read(private)
+    true = open_rows(private)
     drawn = made.sample(len(true[names[0]]) if rows is None else rows, seed=1)
-    fake = _coded(made, drawn)
-    other = _read(held_out) if held_out is not None else None
+    fake = coded(schema, drawn, made.made.options.surrogates)
+    other = open_rows(held_out) if held_out is not None else None
     if target:
         _check_target(made, target)
     numbers = [n for n in names if isinstance(schema[n], Real | Integer)]
     trained = _aucs(made, true, fake, other, target) if target else (None, None)
-    first, second = _bins(made, true), _bins(made, fake)
+    first, second = bins_of(made.made.binnings, true), bins_of(made.made.binnings, fake)
     return OwnerQuality(
         title=made.release.title,
         promise=promise(made.release.claim, speaker("en")),
@@ -132,46 +128,6 @@ def cramer(table: Array) -> float:
     chi = float((((shares - expected) ** 2)[kept] / expected[kept]).sum())
     least = min(int((shares.sum(axis=i) > 0).sum()) for i in (0, 1)) - 1
     return min(1.0, sqrt(max(0.0, chi) / least)) if least > 0 else 0.0
-
-
-def _read(dataset: Dataset) -> Columns:
-    with open_engine(dataset) as engine:
-        return owner_rows(engine, dataset.schema)
-
-
-def _coded(made: Synthesis, drawn: SyntheticTable) -> Columns:
-    """Return synthetic rows as the owner's are: numbers and places, NaN missing."""
-    found = {}
-    for column in drawn.columns:
-        if column.name in made.made.options.surrogates:
-            continue
-        declared = known(made.made.schema, column.name)
-        cells: Any = column.cells
-        if not isinstance(declared, Real | Integer):
-            places = {v: i for i, v in enumerate(declared.values)}
-            cells = np.array([places[v] for v in cells.tolist()], np.float64)
-        elif isinstance(declared, Date):
-            cells = cells.astype(np.int64)
-        found[column.name] = np.where(column.missing, np.nan, cells.astype(np.float64))
-    return found
-
-
-def _bins(made: Synthesis, columns: Columns) -> list[np.ndarray[Any, Any]]:
-    """Return the bin of each cell, by the model's own bins."""
-    found = []
-    for binning in made.made.binnings:
-        coding, values = binning.coding, columns[binning.grid.name]
-        gone = np.isnan(values)
-        filled = np.where(gone, 0.0, values)
-        declared = binning.grid.declared
-        if isinstance(declared, Real | Integer):
-            q = np.floor(filled / declared.step + 0.5)
-            bins = np.searchsorted(coding.edges, q, side="right") - 1
-            bins = np.maximum(bins, 0)
-        else:
-            bins = np.asarray(coding.places)[filled.astype(np.int64)]
-        found.append(np.where(gone, coding.missing, bins).astype(np.int64))
-    return found
 
 
 def _table(made: Synthesis, bins: Sequence[Any], a: int, b: int) -> Array:
@@ -257,7 +213,7 @@ def _check_target(made: Synthesis, target: str) -> None:
 
 def _features(made: Synthesis, columns: Columns, target: str) -> Array:
     """Return bins as indicators: the same for true and synthetic rows."""
-    bins = _bins(made, columns)
+    bins = bins_of(made.made.binnings, columns)
     parts = [
         np.eye(b.coding.count)[held]
         for b, held in zip(made.made.binnings, bins, strict=True)
@@ -289,7 +245,7 @@ def _attacks(
 ) -> tuple[Attack, ...]:
     """Measure a nearest-row attack on membership, and on the target as a secret."""
     stream = FixedStream(1)
-    bins = [np.array(_bins(made, c)).T for c in (true, fake, other)]
+    bins = [np.array(bins_of(made.made.binnings, c)).T for c in (true, fake, other)]
     inside, rows, outside = (
         b[shuffled(len(b), stream)][:n]
         for b, n in zip(bins, (_MOST_ATTACKED, 5_000, _MOST_ATTACKED), strict=True)

@@ -18,7 +18,7 @@ from sfumato.synth.model import Array
 from sfumato.synth.tree import Axes
 from sfumato.words import N_
 
-__all__ = ["Condition", "Rule", "cuts_of", "marked", "masks", "selected"]
+__all__ = ["Condition", "Rule", "cuts_of", "key_place", "marked", "masks", "selected"]
 
 Condition: TypeAlias = Any
 """A value, a list of values, none for missing, or for numbers and days a pair (low, high)."""
@@ -58,11 +58,18 @@ def selected(grid: Grid, condition: Condition) -> Array:
         return chosen
     for value in listed:
         if value is not None:
-            chosen[_key(grid.name, declared, value)] = True
+            chosen[key_place(grid, value)] = True
     return chosen
 
 
-def _key(name: str, declared: Category | Boolean, value: object) -> int:
+def key_place(grid: Grid, value: object) -> int:
+    """Return the fine cell of a key.
+
+    Raises:
+        DeclarationError: It is none of the declared ones.
+    """
+    declared = grid.declared
+    assert isinstance(declared, Category | Boolean)  # noqa: S101  the caller asked
     if isinstance(declared, Boolean):
         if isinstance(value, bool):
             return int(value)
@@ -72,7 +79,7 @@ def _key(name: str, declared: Category | Boolean, value: object) -> int:
         N_("{value} is no declared key of {name}"),
         hint=N_("name a key, such as {example}"),
         value=repr(value)[:60],
-        name=repr(name),
+        name=repr(grid.name),
         example=nearest(str(value), map(str, declared.values)),
     )
 
@@ -85,7 +92,7 @@ def _ranges(
     for one in listed:
         if one is None:
             continue
-        pair = one if isinstance(one, tuple) and len(one) == 2 else (one, one)  # noqa: PLR2004
+        pair: Any = one if isinstance(one, tuple) and len(one) == 2 else (one, one)  # noqa: PLR2004
         if isinstance(declared, Date):
             pair = tuple(map(day, pair))
         low, high = pair

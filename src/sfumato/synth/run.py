@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, final
 
 import numpy as np
@@ -15,10 +15,13 @@ from sfumato.gate import Purse
 from sfumato.plan.contingency import Coding, TablePlan, TableQuery
 from sfumato.release import Receipt
 from sfumato.secret import Secret
+from sfumato.synth.coded import Columns
+from sfumato.synth.depend import Dependent, told_by
 from sfumato.synth.estimate import Noisy, total_of
 from sfumato.synth.grids import Binning, Grid, merge
 from sfumato.synth.made import Made, Measured
 from sfumato.synth.options import Options
+from sfumato.synth.prior import public_weights
 from sfumato.synth.rules import masks
 from sfumato.synth.search import Search, candidates, deviation, in_rows, split
 from sfumato.synth.tree import Axes
@@ -28,6 +31,7 @@ __all__ = ["MOST_KEYS", "Layout", "make", "shares_of"]
 MOST_KEYS = 64  # bins of a column of keys
 _THIN = 0.1  # error of single columns, from noise alone, that asks for more of them
 _PENALTY = {False: 0.5, True: 0.7}  # the rule is public: thin by noisy counts
+_TOLD = 0.1  # share of what tells dependent columns
 _AT_ONCE = 2  # tables per column that pure ε chooses at once
 
 
@@ -41,12 +45,23 @@ class Layout:
         options: The settings.
         grids: The fine cells of each column.
         room: The most cells of the junction tree.
+        dependents: The columns that others determine.
+        start: What an earlier release of the same table left behind.
+        public: Rows of a public table, by their columns.
     """
 
     plan: TablePlan
     options: Options
     grids: tuple[Grid, ...]
     room: int
+    dependents: tuple[Dependent, ...] = ()
+    start: Made | None = None
+    public: Columns | None = None
+
+    @property
+    def learned(self) -> tuple[Dependent, ...]:
+        """The dependent columns whose table must be measured."""
+        return tuple(d for d in self.dependents if d.places is None)
 
 
 def shares_of(options: Options, loss: Loss) -> tuple[float, float, float]:
@@ -91,9 +106,12 @@ def _make(
     progress: Callable[[int, int], None],
 ) -> Made:
     plan, options = layout.plan, layout.options
-    purse = Purse(plan, receipt)
-    one, choosing, measuring = shares_of(options, plan.cost)
-    parts = split(plan.cost, [one, choosing, measuring]) if choosing else (plan.cost,)
+    purse, loss = Purse(plan, receipt), plan.cost
+    dependents, told = layout.dependents, list[Measured]()
+    if layout.learned:
+        share, loss = split(loss, [_TOLD, 1 - _TOLD])
+        dependents, told = _learn(layout, engine, purse, share)
+    one, choosing, measuring = shares_of(options, loss)
     fine = TableQuery(
         plan.schema,
         tuple(g.coding for g in layout.grids),
@@ -101,8 +119,13 @@ def _make(
     )
     sealed = count_tables(engine, fine)
     singles = _Singles(layout, purse, sealed)
-    singles.measure(parts[0])
-    rest = parts[1:]
+    rest: tuple[Loss, ...]
+    if layout.start is not None and choosing:  # they are known already
+        rest = split(loss, [choosing, 1 - choosing])
+    else:
+        parts = split(loss, [one, choosing, measuring]) if choosing else (loss,)
+        singles.measure(parts[0])
+        rest = parts[1:]
     thin = singles.error > _THIN
     if rest and thin and not isinstance(plan.cost, Epsilon):
         more, left = split(rest[1], [0.3, measuring - 0.3])
@@ -111,6 +134,10 @@ def _make(
     binnings = singles.binnings()
     search = _search(layout, engine, purse, binnings, progress)
     search.penalty = _PENALTY[thin]
+    if layout.start is not None:
+        search.noisy += tables_of(layout.start)
+    if layout.public is not None:
+        search.base += public_weights(binnings, layout.public)
     if rest:
         _grow(search, layout, rest[0], rest[1])
     if purse.left.units:  # whatever no table was worth
@@ -123,11 +150,50 @@ def _make(
         binnings=tuple(binnings),
         model=model,
         measured=(
+            *(layout.start.measured if layout.start else ()),
+            *told,
             *singles.bought,
             *(Measured(a, s, c) for a, s, c in search.bought),
         ),
         secure=purse.secure,
+        dependents=dependents,
+        earlier=len(layout.start.measured) if layout.start else 0,
     )
+
+
+def tables_of(made: Made) -> list[Noisy]:
+    """Return the tables of two and more columns that an earlier release measured."""
+    unit = made.schema.unit
+    return [
+        Noisy(m.axes, in_rows(m.counts, unit), deviation(m.share, unit))
+        for m in made.measured
+        if not m.fine
+    ]
+
+
+def _learn(
+    layout: Layout, engine: Counter, purse: Purse, loss: Loss
+) -> tuple[tuple[Dependent, ...], list[Measured]]:
+    """Measure what each source tells of its dependent columns."""
+    grids_ = {g.name: g for g in layout.grids} | {
+        d.name: d.grid for d in layout.learned
+    }
+    names = list(grids_)
+    codings = tuple(g.coding for g in grids_.values())
+    sets = tuple((names.index(d.source), names.index(d.name)) for d in layout.learned)
+    sealed = count_tables(engine, TableQuery(layout.plan.schema, codings, sets))
+    shares = split(loss, [1] * len(sets))
+    found = purse.measure(sealed, Measure(tuple(range(len(sets))), shares))
+    unit, places, bought = layout.plan.schema.unit, {}, []
+    for told, share, counts in zip(layout.learned, shares, found, strict=True):
+        places[told.name] = told_by(told, grids_[told.source], in_rows(counts, unit))
+        bought.append(
+            Measured((), share, tuple(counts), fine=True, dependent=told.name)
+        )
+    learned = tuple(
+        replace(d, places=places.get(d.name, d.places)) for d in layout.dependents
+    )
+    return learned, bought
 
 
 @final
@@ -137,6 +203,10 @@ class _Singles:
     def __init__(self, layout: Layout, purse: Purse, sealed: Secret[Tables]) -> None:
         self._layout, self._purse, self._sealed = layout, purse, sealed
         self.bought: list[Measured] = []
+        self._known: tuple[Measured, ...] = ()
+        if layout.start is not None:
+            measured = layout.start.measured
+            self._known = tuple(m for m in measured if m.fine and not m.dependent)
 
     def measure(self, loss: Loss) -> None:
         places = tuple(range(len(self._layout.grids)))
@@ -152,7 +222,7 @@ class _Singles:
         unit = self._layout.plan.schema.unit
         return [
             Noisy(m.axes, in_rows(m.counts, unit), deviation(m.share, unit))
-            for m in self.bought
+            for m in (*self._known, *self.bought)
         ]
 
     @property
@@ -180,6 +250,11 @@ class _Singles:
                 / weights.sum()
             )
             sigma = float(weights.sum() ** -0.5)
+            start = self._layout.start
+            if start is not None:  # its tables are told in its bins
+                held = tuple(map(float, counts))
+                found.append(replace(start.binnings[i], counts=held, deviation=sigma))
+                continue
             found.append(
                 merge(grid, counts, sigma, total, bins=options.bins, most=MOST_KEYS)
             )

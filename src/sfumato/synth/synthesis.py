@@ -13,17 +13,19 @@ from sfumato.account import Budget, Gaussian, epsilon_at, told_delta
 from sfumato.declare.calendar import Date
 from sfumato.declare.schema import Boolean, Category, Integer, Real
 from sfumato.errors import ArgumentError, DeclarationError
-from sfumato.noise import FixedStream, default
-from sfumato.plan.contingency import TablePlan, fraction, noise_of
+from sfumato.noise import FixedStream, Stream, default
+from sfumato.plan.contingency import Coding, TablePlan, fraction, noise_of
 from sfumato.release import Claim, Person, Receipt
 from sfumato.release.record import Noise
 from sfumato.release.synthetic import MadeColumn, NoisyTable, SyntheticRelease
 from sfumato.synth.balance import balanced_bins
-from sfumato.synth.grids import Binning
+from sfumato.synth.depend import cells_by_source, met_by_source
+from sfumato.synth.draw import Bins
+from sfumato.synth.grids import Binning, Grid
 from sfumato.synth.made import Made, Measured
 from sfumato.synth.rules import Condition, selected
 from sfumato.synth.table import SyntheticTable, surrogate
-from sfumato.synth.values import decode
+from sfumato.synth.values import Values, decode, fine_cells
 from sfumato.words import N_
 
 __all__ = ["Synthesis"]
@@ -54,6 +56,7 @@ class Synthesis:
         budget: Budget,
         *,
         title: str,
+        start: tuple[Claim, ...] = (),
     ) -> Synthesis:
         """Write the record of what was made."""
         claim = _claim(plan, receipt, told_delta(budget), private=made.secure)
@@ -61,19 +64,17 @@ class Synthesis:
             title=title,
             method=made.options.method,
             claim=claim,
-            columns=tuple(map(_column, made.binnings)),
-            tables=tuple(_table(made, m) for m in made.measured),
+            columns=_columns(made),
+            tables=tuple(_table(made, m) for m in made.measured[made.earlier :]),
             total=made.model.total,
+            start=start,
         )
         return cls(made, record)
 
     @property
     def names(self) -> tuple[str, ...]:
         """The columns, surrogates first."""
-        return (
-            *self.made.options.surrogates,
-            *(b.grid.name for b in self.made.binnings),
-        )
+        return (*self.made.options.surrogates, *self.made.names)
 
     def sample(
         self,
@@ -110,8 +111,24 @@ class Synthesis:
             model = model.given(evidence)
         bins = balanced_bins(model, count, stream)
         columns = [surrogate(name, count) for name in self.made.options.surrogates]
-        columns += [decode(b, x, stream) for b, x in zip(binnings, bins, strict=True)]
+        columns += self._values(binnings, bins, stream)
         return SyntheticTable(tuple(columns), self.release.claim)
+
+    def _values(
+        self, binnings: list[Binning], bins: Bins, stream: Stream
+    ) -> list[Values]:
+        """Return the columns in the order of the schema."""
+        cells = {
+            b.grid.name: fine_cells(b, x, stream)
+            for b, x in zip(binnings, bins, strict=True)
+        }
+        found = {
+            b.grid.name: decode(b.grid, cells[b.grid.name], stream) for b in binnings
+        }
+        for told in self.made.dependents:
+            own = cells_by_source(told, cells[told.source])
+            found[told.name] = decode(told.grid, own, stream)
+        return [found[name] for name in self.made.names]
 
     def marginal(self, *columns: str) -> np.ndarray[Any, Any]:
         """Return the model's shares over the bins of these columns: no sampling noise.
@@ -157,8 +174,13 @@ class Synthesis:
         self, binnings: list[Binning], column: str, condition: Condition
     ) -> tuple[int, Any]:
         """Return the bins that meet a condition; partly met bins keep those cells only."""
-        place = self._place(column)
-        chosen = selected(binnings[place].grid, condition)
+        told = next((d for d in self.made.dependents if d.name == column), None)
+        place = self._place(told.source if told else column)
+        chosen = (
+            met_by_source(told, condition)
+            if told
+            else selected(binnings[place].grid, condition)
+        )
         binnings[place] = binnings[place].restricted(chosen)
         bins = np.zeros(binnings[place].coding.count, bool)
         bins[np.asarray(binnings[place].places)[chosen]] = True
@@ -197,10 +219,9 @@ def _table(made: Made, measured: Measured) -> NoisyTable:
     if isinstance(mechanism, Gaussian):
         law = "gaussian" if mechanism.law == "whole" else "discrete_gaussian"
         scale = f"{float(mechanism.scale):.12g}"
-    held = [made.binnings[x] for x in measured.axes]
-    codings = [b.grid.coding if measured.fine else b.coding for b in held]
+    codings = made.codings(measured)
     return NoisyTable(
-        columns=tuple(b.grid.name for b in held),
+        columns=tuple(c.column for c in codings),
         shape=tuple(c.count for c in codings),
         fine=measured.fine,
         noise=Noise(law, scale, 1 / fraction(made.schema.unit), str(measured.share)),
@@ -208,14 +229,19 @@ def _table(made: Made, measured: Measured) -> NoisyTable:
     )
 
 
-def _column(binning: Binning) -> MadeColumn:
-    grid = binning.grid
-    return MadeColumn(
-        name=grid.name,
-        kind=type(grid.declared).__name__.lower(),
-        cells=grid.coding.count,
-        bins=binning.coding.count,
-        labels=tuple(labels(binning)),
+def _columns(made: Made) -> tuple[MadeColumn, ...]:
+    """Return what is told of each column, in the order of the schema."""
+    held = {b.grid.name: (b.grid, b.coding) for b in made.binnings}
+    held |= {d.name: (d.grid, d.grid.coding) for d in made.dependents}
+    return tuple(
+        MadeColumn(
+            name=name,
+            kind=type(grid.declared).__name__.lower(),
+            cells=grid.coding.count,
+            bins=coding.count,
+            labels=tuple(labels(grid, coding)),
+        )
+        for name, (grid, coding) in ((n, held[n]) for n in made.names)
     )
 
 
@@ -225,9 +251,8 @@ def _value(column: Real | Integer, q: int) -> str:
     return f"{q * column.step:g}"
 
 
-def labels(binning: Binning) -> list[str]:
+def labels(grid: Grid, coding: Coding) -> list[str]:
     """Return the bins of a column in words."""
-    grid, coding = binning.grid, binning.coding
     found: list[str]
     match grid.declared:
         case Real() | Integer() as column:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 from pathlib import Path
 from typing import Any, final
@@ -18,11 +18,14 @@ from sfumato.declare.dataset import Dataset
 from sfumato.errors import DeclarationError
 from sfumato.plan.contingency import TablePlan, choice_of, noise_of
 from sfumato.question import Desk
+from sfumato.release import Claim
 from sfumato.session import Session
+from sfumato.synth.depend import dependents
 from sfumato.synth.expect import ExpectedTable, expected_tables, predicted_megabytes
 from sfumato.synth.grids import Grid, grids, merge
 from sfumato.synth.model import Model, Potentials
 from sfumato.synth.options import Method, Options, read_options
+from sfumato.synth.prior import check_start, public_columns
 from sfumato.synth.rules import Rule, cuts_of, marked, masks
 from sfumato.synth.run import MOST_KEYS, Layout, make
 from sfumato.synth.synthesis import Synthesis
@@ -70,6 +73,9 @@ class Synthesizer:
             pure ε; default by a public rule.
         surrogates: Columns of new row names, put first; they carry no information.
         memory: The most megabytes that fitting may need.
+        dependent: Columns that another one determines, in every row:
+            ``{"region": "hospital"}``; the table from one to the other is measured, or
+            declared: ``{"region": {"hospital": {"A": "north", "B": "south"}}}``.
 
     Raises:
         DeclarationError: A setting cannot be used. Nothing was spent.
@@ -101,12 +107,13 @@ class Synthesizer:
         rounds: int | None = None,
         surrogates: Sequence[str] = (),
         memory: int = 500,
+        dependent: Mapping[str, Any] | None = None,
     ) -> None:
         """Check the settings; reads nothing."""
         given = {k: v for k, v in locals().items() if k != "self"}
         self.options: Options = read_options(given)
 
-    def plan(
+    def plan(  # noqa: PLR0913  each is a setting by name
         self,
         source: Session | Dataset,
         epsilon: Amount | Loss | None = None,
@@ -115,6 +122,8 @@ class Synthesizer:
         budget: Budget | Amount | None = None,
         ledger: str | Path | None = None,
         title: str = "",
+        start: Synthesis | None = None,
+        public: Dataset | Synthesis | None = None,
     ) -> SynthesisPlan:
         """Return what `fit` would do, its cost and expected errors; reads no rows.
 
@@ -125,6 +134,12 @@ class Synthesizer:
             budget: The budget of a dataset; see `sfumato.Session`.
             ledger: Where it is kept; see `sfumato.Session`.
             title: Title of the release.
+            start: An earlier release of the same table, to go on with: its noisy tables
+                count beside the new ones. Both were paid for, and together they cost the
+                sum.
+            public: Rows of other people that anybody may see, as a dataset, or a release
+                of such: a first guess that noisy tables correct. It must not hold rows
+                of the private table.
 
         Raises:
             DeclarationError: The settings do not fit the schema or the budget, or
@@ -139,7 +154,17 @@ class Synthesizer:
         if not isinstance(loss, GDP):  # no noise needs a chance of failure
             loss = type(loss).from_units(loss.units)
         layout = _layout(desk, self.options, loss)
-        return SynthesisPlan(desk, layout, title or desk.dataset.name)
+        before: tuple[Claim, ...] = ()
+        if start is not None:
+            made = check_start(
+                start, desk.dataset.name, desk.dataset.schema, layout.grids
+            )
+            layout = replace(layout, start=made)
+            before = (*start.release.start, start.release.claim)
+        if public is not None:
+            names = [g.name for g in layout.grids]
+            layout = replace(layout, public=public_columns(public, desk.dataset, names))
+        return SynthesisPlan(desk, layout, title or desk.dataset.name, before)
 
     def fit(  # noqa: PLR0913  as plan, and who is told
         self,
@@ -150,6 +175,8 @@ class Synthesizer:
         budget: Budget | Amount | None = None,
         ledger: str | Path | None = None,
         title: str = "",
+        start: Synthesis | None = None,
+        public: Dataset | Synthesis | None = None,
         progress: Callable[[int, int], None] = _QUIET,
     ) -> Synthesis:
         """Spend, measure and fit.
@@ -161,6 +188,8 @@ class Synthesizer:
             budget: See `plan`.
             ledger: See `plan`.
             title: See `plan`.
+            start: See `plan`.
+            public: See `plan`.
             progress: Is told ``(rounds done, rounds)`` along the way.
 
         Raises:
@@ -170,8 +199,9 @@ class Synthesizer:
             EngineError: The engine failed. The debit stands.
         """
         return self.plan(
-            source, epsilon, rho=rho, budget=budget, ledger=ledger, title=title
-        ).fit(progress)
+            source, epsilon, rho=rho, budget=budget, ledger=ledger, title=title,
+            start=start, public=public,
+        ).fit(progress)  # fmt: skip
 
 
 @final
@@ -182,11 +212,13 @@ class SynthesisPlan:
     Attributes:
         layout: All that was decided.
         title: Title of the release.
+        start: The claims of the releases that it goes on with.
     """
 
     _desk: Desk
     layout: Layout
     title: str
+    start: tuple[Claim, ...] = ()
 
     @property
     def cost(self) -> Loss:
@@ -227,7 +259,9 @@ class SynthesisPlan:
             descriptor=json.dumps(plan.descriptor, sort_keys=True),
         )
         made = make(self.layout, desk.engine, paid, progress)  # type: ignore[arg-type]
-        return Synthesis.of(made, plan, paid, desk.budget, title=self.title)
+        return Synthesis.of(
+            made, plan, paid, desk.budget, title=self.title, start=self.start
+        )
 
     def __str__(self) -> str:
         """Show cost, memory and expected errors."""
@@ -256,9 +290,9 @@ def _session(
 
 def _layout(desk: Desk, options: Options, loss: Loss) -> Layout:
     schema = desk.dataset.schema
-    names = options.names(schema)
+    names = options.modelled(schema)
     for name in options.surrogates:
-        if name in names:
+        if name in options.names(schema):
             raise DeclarationError(
                 N_("column {name} is declared and a surrogate as well"),
                 hint=N_("leave it out of columns, or give the surrogate another name"),
@@ -276,7 +310,8 @@ def _layout(desk: Desk, options: Options, loss: Loss) -> Layout:
     fine = marked(fine, options.forbid)
     noise_of(loss, schema.unit)
     plan = TablePlan(desk.dataset.name, schema, options.settings, loss)
-    layout = Layout(plan, options, fine, _ROOM)
+    told = dependents(schema, options.dependent, fine, options.whole(schema))
+    layout = Layout(plan, options, fine, _ROOM, told)
     _check_rules(fine, options)
     needed = predicted_megabytes(layout)
     if needed > options.memory:

@@ -12,10 +12,10 @@ from sfumato.declare.calendar import Date
 from sfumato.declare.schema import Boolean, Category, Integer, Real
 from sfumato.noise import Stream
 from sfumato.synth.draw import Bins, shuffled, uniforms
-from sfumato.synth.grids import Binning
+from sfumato.synth.grids import Binning, Grid
 from sfumato.synth.model import Array
 
-__all__ = ["Values", "decode"]
+__all__ = ["Values", "decode", "fine_cells"]
 
 Any_: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
 _EVEN = 0.3  # share of a bin that is spread evenly over its grid numbers
@@ -42,10 +42,8 @@ class Values:
         return [None if gone else v for v, gone in zip(held, self.missing, strict=True)]
 
 
-def decode(binning: Binning, bins: Bins, stream: Stream) -> Values:
-    """Return a value for each bin: a fine cell by its noisy count, then a grid number."""
-    grid = binning.grid
-    cells = _cells(binning, bins, stream)
+def decode(grid: Grid, cells: Bins, stream: Stream) -> Values:
+    """Return a value for each fine cell: a key, or a grid number in it."""
     gone = np.zeros(len(cells), bool)
     if not grid.complete:
         gone = cells == grid.coding.missing
@@ -61,7 +59,7 @@ def decode(binning: Binning, bins: Bins, stream: Stream) -> Values:
             return Values(grid.name, keys[np.where(gone, 0, cells)], gone)
 
 
-def _cells(binning: Binning, bins: Bins, stream: Stream) -> Bins:
+def fine_cells(binning: Binning, bins: Bins, stream: Stream) -> Bins:
     """Return a fine cell of each bin: noisy counts, shrunk, tell the shares inside."""
     counts, places = np.asarray(binning.counts), np.asarray(binning.places)
     held = np.maximum(np.bincount(places, counts), 0.0)
