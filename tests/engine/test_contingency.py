@@ -16,11 +16,11 @@ from sfumato.engine.contingency import (
     FINE,
     Choose,
     Rate,
-    count_rows,
     count_tables,
     scores,
 )
 from sfumato.engine.load import open_engine
+from sfumato.engine.tally import count_rows
 from sfumato.errors import EngineError
 from sfumato.plan.contingency import Coding, TableQuery, noise_of
 

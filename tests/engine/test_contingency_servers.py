@@ -13,8 +13,9 @@ from sfumato.declare.calendar import Date
 from sfumato.declare.dataset import Dataset, Postgres
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
 from sfumato.declare.unit import Rows, Unit
-from sfumato.engine.contingency import count_rows, count_tables
+from sfumato.engine.contingency import count_tables
 from sfumato.engine.load import open_engine
+from sfumato.engine.tally import count_rows
 from sfumato.plan.contingency import Coding, TableQuery
 
 CODES = [f"K{i}" for i in range(80)]

@@ -24,17 +24,14 @@ All are integer steps of at most 64 bits for tables of less than 2^33 rows: ``xÂ
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import dataclass
 from math import prod
-from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, final
+from typing import TYPE_CHECKING, Any, Protocol, TypeAlias, final, runtime_checkable
 
 import numpy as np
 
-from sfumato.declare.schema import Boolean, Category, Integer, Real, Text
 from sfumato.declare.unit import PrivacyUnit, Unit
-from sfumato.engine.cell import grid_number, identity, key_index
-from sfumato.engine.evaluate import cell as read_cell
 from sfumato.engine.table import log
 from sfumato.engine.terms import Terms
 from sfumato.errors import EngineError
@@ -53,8 +50,10 @@ __all__ = [
     "Measure",
     "Rate",
     "Tables",
-    "count_rows",
+    "Tabulator",
+    "coded_bins",
     "count_tables",
+    "is_long",
     "scores",
     "statements",
 ]
@@ -152,7 +151,15 @@ def scores(tables: Tables, asked: Choose | Rate, unit: PrivacyUnit) -> list[int]
     ]
 
 
-def count_tables(engine: Counter, query: TableQuery) -> Secret[Tables]:
+@runtime_checkable
+class Tabulator(Protocol):
+    """Something that counts tables in its own way."""
+
+    def tables(self, query: TableQuery) -> Tables:
+        """Return the counts of each table: exact and unprotected."""
+
+
+def count_tables(engine: Counter | Tabulator, query: TableQuery) -> Secret[Tables]:
     """Count rows by the bins of each table's columns.
 
     Raises:
@@ -160,7 +167,11 @@ def count_tables(engine: Counter, query: TableQuery) -> Secret[Tables]:
     """
     found: Tables | None = None
     try:
-        found = _count(engine, query)
+        found = (
+            engine.tables(query)
+            if isinstance(engine, Tabulator)
+            else _count(engine, query)
+        )
     except Exception:  # noqa: BLE001  whatever it was, one text
         log.debug("the statement failed", exc_info=True)
     if found is None:  # raised out here, so that it carries no context either
@@ -213,7 +224,7 @@ def statements(
     with the number of its column instead; there are no columns then.
     """
     counting = _Counting.of(terms)
-    long = [s for s in query.sets if len(s) == 1 and _is_long(query.codings[s[0]])]
+    long = [s for s in query.sets if len(s) == 1 and is_long(query.codings[s[0]])]
     for (c,) in long:
         name = query.codings[c].column
         key = f"CASE WHEN {terms.has_key(name)} THEN {terms.key(name)} END"
@@ -291,8 +302,22 @@ class _Counting:
         return f"CASE WHEN m <= {most} THEN {size} ELSE {whole} * {most} + {part} END"
 
 
-def _is_long(coding: Coding) -> bool:
+def is_long(coding: Coding) -> bool:
+    """Tell whether a list of keys is too long for one expression."""
     return len(coding.places) > _LONG and coding.count > _LONG
+
+
+def coded_bins(query: TableQuery, terms: Terms) -> list[str]:
+    """Return the bin of each column's cell as SQL; of a long list of keys the key."""
+    found = []
+    for coding in query.codings:
+        if is_long(coding):
+            name = coding.column
+            found.append(f"CASE WHEN {terms.has_key(name)} THEN {terms.key(name)} END")
+            continue
+        cell = _cell(terms, coding)
+        found.append(_bin(terms, coding, _step(terms, coding, cell)))
+    return found
 
 
 def _cell(terms: Terms, coding: Coding) -> str:
@@ -331,60 +356,3 @@ def _halve(terms: Terms, edges: tuple[int, ...], q: str, low: int, high: int) ->
     right = _halve(terms, edges, q, middle, high)
     edge = terms.dialect.integer(edges[middle])
     return f"CASE WHEN {q} < {edge} THEN {left} ELSE {right} END"
-
-
-def count_rows(rows: Sequence[dict[str, object]], query: TableQuery) -> Secret[Tables]:
-    """Count rows in plain Python: the specification that every engine must agree with.
-
-    Examples:
-        >>> from sfumato.declare.schema import Schema
-        >>> schema = Schema({"Age": Integer(0, 120)})
-        >>> coding = Coding("Age", count=3, missing=2, edges=(0, 65))
-        >>> count_rows([{"Age": 70}], TableQuery(schema, (coding,), ((0,),)))
-        <Secret>
-    """
-    unit = query.schema.unit
-    if not isinstance(unit, Unit):
-        return Secret(_plain(rows, query))
-    theirs: dict[str, list[dict[str, object]]] = {}
-    for row in rows:
-        person = identity(row.get(unit.column), unit.identifier)
-        if person is not None:
-            theirs.setdefault(person, []).append(row)
-    found = tuple(table * 0 for table in _plain((), query))
-    for own in theirs.values():
-        kept = min(len(own), unit.max_rows)
-        for total, table in zip(found, _plain(own, query), strict=True):
-            np.add(total, table * FINE * kept // len(own), out=total)
-    return Secret(found)
-
-
-def _plain(rows: Sequence[dict[str, object]], query: TableQuery) -> Tables:
-    found = tuple(
-        np.zeros(prod(query.shape(t)), np.int64) for t in range(len(query.sets))
-    )
-    for row in rows:
-        bins = [bin_of(row, c, query) for c in query.codings]
-        for table, columns in enumerate(query.sets):
-            flat = 0
-            for c in columns:
-                flat = flat * query.codings[c].count + bins[c]
-            found[table][flat] += 1
-    return found
-
-
-def bin_of(row: dict[str, object], coding: Coding, query: TableQuery) -> int:
-    """Return the bin of one row's cell, by the rule of `cell`."""
-    name = coding.column
-    match query.schema[name]:
-        case Real() | Integer() as column:
-            value = read_cell(row, query.schema, name)
-            if value is None:
-                return coding.missing
-            q = grid_number(float(value), column)
-            return max(i for i, edge in enumerate(coding.edges) if i == 0 or edge <= q)
-        case Category() | Boolean() as column:
-            place = key_index(row.get(name), column)
-            return coding.missing if place is None else coding.places[place]
-        case Text():
-            return coding.missing

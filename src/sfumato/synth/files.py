@@ -40,7 +40,7 @@ from sfumato.words import N_
 if TYPE_CHECKING:
     from sfumato.synth.synthesis import Synthesis
 
-__all__ = ["load", "save"]
+__all__ = ["load", "save", "written"]
 
 _FORMAT = "sfumato-synthesis-2"
 
@@ -49,6 +49,11 @@ def save(synthesis: Synthesis, path: Path) -> None:
     """Write the file, whole or not at all."""
     from sfumato.release.files import write
 
+    write(path, written(synthesis))
+
+
+def written(synthesis: Synthesis) -> bytes:
+    """Return what `save` writes."""
     made = synthesis.made
     meta = {
         "format": _FORMAT,
@@ -78,7 +83,7 @@ def save(synthesis: Synthesis, path: Path) -> None:
         arrays[f"p{j}"] = table
     out = io.BytesIO()
     np.savez_compressed(out, allow_pickle=False, **arrays)
-    write(path, out.getvalue())
+    return out.getvalue()
 
 
 def load(path: Path) -> Synthesis:

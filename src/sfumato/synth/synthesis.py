@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from pathlib import Path
 from typing import Any, assert_never, final
@@ -28,7 +28,7 @@ from sfumato.synth.table import SyntheticTable, surrogate
 from sfumato.synth.values import Values, decode, fine_cells
 from sfumato.words import N_
 
-__all__ = ["Synthesis"]
+__all__ = ["Synthesis", "drawn_columns", "labels"]
 
 _MOST_ROWS = 100_000_000
 
@@ -111,24 +111,8 @@ class Synthesis:
             model = model.given(evidence)
         bins = balanced_bins(model, count, stream)
         columns = [surrogate(name, count) for name in self.made.options.surrogates]
-        columns += self._values(binnings, bins, stream)
+        columns += drawn_columns(self.made, binnings, bins, stream)
         return SyntheticTable(tuple(columns), self.release.claim)
-
-    def _values(
-        self, binnings: list[Binning], bins: Bins, stream: Stream
-    ) -> list[Values]:
-        """Return the columns in the order of the schema."""
-        cells = {
-            b.grid.name: fine_cells(b, x, stream)
-            for b, x in zip(binnings, bins, strict=True)
-        }
-        found = {
-            b.grid.name: decode(b.grid, cells[b.grid.name], stream) for b in binnings
-        }
-        for told in self.made.dependents:
-            own = cells_by_source(told, cells[told.source])
-            found[told.name] = decode(told.grid, own, stream)
-        return [found[name] for name in self.made.names]
 
     def marginal(self, *columns: str) -> np.ndarray[Any, Any]:
         """Return the model's shares over the bins of these columns: no sampling noise.
@@ -189,6 +173,21 @@ class Synthesis:
     def __repr__(self) -> str:
         """Say what was made and what is promised."""
         return f"<Synthesis: {self.release}>"
+
+
+def drawn_columns(
+    made: Made, binnings: Sequence[Binning], bins: Bins, stream: Stream
+) -> list[Values]:
+    """Return the values of rows whose bins are known, in the order of the schema."""
+    cells = {
+        b.grid.name: fine_cells(b, x, stream)
+        for b, x in zip(binnings, bins, strict=True)
+    }
+    found = {b.grid.name: decode(b.grid, cells[b.grid.name], stream) for b in binnings}
+    for told in made.dependents:
+        own = cells_by_source(told, cells[told.source])
+        found[told.name] = decode(told.grid, own, stream)
+    return [found[name] for name in made.names]
 
 
 def _is_count(value: Any) -> bool:

@@ -4,38 +4,28 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass, replace
-from math import prod
 from pathlib import Path
 from typing import Any, final
-
-import numpy as np
 
 from sfumato.account import GDP, Budget, Loss, loss_of, loss_text
 from sfumato.amount import Amount
 from sfumato.declare.dataset import Dataset
 from sfumato.errors import DeclarationError
-from sfumato.plan.contingency import TablePlan, choice_of, noise_of
 from sfumato.question import Desk
 from sfumato.release import Claim
 from sfumato.session import Session
-from sfumato.synth.depend import dependents
 from sfumato.synth.expect import ExpectedTable, expected_tables, predicted_megabytes
-from sfumato.synth.grids import Grid, grids, merge
-from sfumato.synth.model import Model, Potentials
+from sfumato.synth.layout import layout_of
 from sfumato.synth.options import Method, Options, read_options
 from sfumato.synth.prior import check_start, public_columns
-from sfumato.synth.rules import Rule, cuts_of, marked, masks
-from sfumato.synth.run import MOST_KEYS, Layout, make
+from sfumato.synth.rules import Rule
+from sfumato.synth.run import Layout, make
 from sfumato.synth.synthesis import Synthesis
-from sfumato.synth.tree import Tree
 from sfumato.words import N_
 
 __all__ = ["SynthesisPlan", "Synthesizer"]
 
-_ROOM = 200_000
-_FEWEST_ROOM = 1_000
 _QUIET: Callable[[int, int], None] = lambda done, rounds: None  # noqa: ARG005, E731
 
 
@@ -153,18 +143,17 @@ class Synthesizer:
             loss = loss_of(desk.budget, epsilon, rho)
         if not isinstance(loss, GDP):  # no noise needs a chance of failure
             loss = type(loss).from_units(loss.units)
-        layout = _layout(desk, self.options, loss)
+        dataset = desk.dataset
+        layout = layout_of(dataset.name, dataset.schema, self.options, loss)
         before: tuple[Claim, ...] = ()
         if start is not None:
-            made = check_start(
-                start, desk.dataset.name, desk.dataset.schema, layout.grids
-            )
+            made = check_start(start, dataset.name, dataset.schema, layout.grids)
             layout = replace(layout, start=made)
             before = (*start.release.start, start.release.claim)
         if public is not None:
             names = [g.name for g in layout.grids]
-            layout = replace(layout, public=public_columns(public, desk.dataset, names))
-        return SynthesisPlan(desk, layout, title or desk.dataset.name, before)
+            layout = replace(layout, public=public_columns(public, dataset, names))
+        return SynthesisPlan(desk, layout, title or dataset.name, before)
 
     def fit(  # noqa: PLR0913  as plan, and who is told
         self,
@@ -285,83 +274,4 @@ def _session(
     raise DeclarationError(
         N_("a synthetic table needs a session, or a dataset with its budget"),
         hint=N_('write fit(session, epsilon="1"), or fit(dataset, budget=…)'),
-    )
-
-
-def _layout(desk: Desk, options: Options, loss: Loss) -> Layout:
-    schema = desk.dataset.schema
-    names = options.modelled(schema)
-    for name in options.surrogates:
-        if name in options.names(schema):
-            raise DeclarationError(
-                N_("column {name} is declared and a surrogate as well"),
-                hint=N_("leave it out of columns, or give the surrogate another name"),
-                name=repr(name),
-            )
-    if options.method == "adaptive":
-        choice_of(loss, schema.unit, size=1)  # a budget that cannot pay for choices
-    fine = grids(
-        schema,
-        names,
-        complete=options.whole(schema),
-        cells=options.cells,
-        cuts=cuts_of(schema, options.forbid),
-    )
-    fine = marked(fine, options.forbid)
-    noise_of(loss, schema.unit)
-    plan = TablePlan(desk.dataset.name, schema, options.settings, loss)
-    told = dependents(schema, options.dependent, fine, options.whole(schema))
-    layout = Layout(plan, options, fine, _ROOM, told)
-    _check_rules(fine, options)
-    needed = predicted_megabytes(layout)
-    if needed > options.memory:
-        raise DeclarationError(
-            N_(
-                "fitting {count} columns may need {needed} MB, above the {memory} allowed"
-            ),
-            hint=N_(
-                'make fewer columns, declare fewer cells, use method="independent", or '
-                "allow more: memory={needed}"
-            ),
-            count=len(names),
-            needed=needed,
-            memory=options.memory,
-        )
-    _smallest(plan, len(fine))
-    return layout
-
-
-def _check_rules(fine: Sequence[Grid], options: Options) -> None:
-    """Refuse rules that leave nothing, or that tie too many cells together."""
-    if not options.forbid:
-        return
-    coarse = [
-        merge(g, np.zeros(g.coding.count), 1.0, 1.0, bins=1, most=MOST_KEYS)
-        for g in fine
-    ]
-    base = masks(coarse, options.forbid)
-    tree = Tree([b.coding.count for b in coarse], [a for a, _ in base])
-    held = max(prod(fine[x].coding.count for x in c) for c in tree.cliques)
-    if held > _ROOM * 5:
-        raise DeclarationError(
-            N_("the forbidden combinations tie together {cells} cells, too many"),
-            hint=N_("use combinations of fewer columns, or declare fewer cells"),
-            cells=held,
-        )
-    potentials = Potentials(tree)
-    for axes, weights in base:
-        potentials.add(axes, weights)
-    Model(potentials, 1.0)
-
-
-def _smallest(plan: TablePlan, columns: int) -> None:
-    """Refuse a loss that cannot be split among the columns and rounds."""
-    with suppress(ValueError):
-        plan.cost.split([1] * (columns + 4000))
-        return
-    raise DeclarationError(
-        N_("{loss} is too little to be shared by {columns} columns"),
-        hint=N_("spend more, or make fewer columns"),
-        loss=plan.cost,
-        columns=columns,
     )

@@ -1,0 +1,343 @@
+"""Two or three linked tables: patients, and their visits.
+
+The protected unit is a person with all her rows in all tables. The head table, of one
+row per person, is made together with the number of her rows in each other table; another
+table is made together with the columns of the head that are shared, so that both what a
+visit is and how many there are may depend on whose they are. Then patients are drawn,
+with their numbers of visits, and for each of them visits like hers: keys agree by
+construction.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any, final
+
+from sfumato.account import Budget, Loss, loss_of, loss_text
+from sfumato.amount import Amount
+from sfumato.declare.dataset import Dataset
+from sfumato.declare.schema import Integer, Schema
+from sfumato.declare.unit import Unit
+from sfumato.engine.linked import Heads, Tails, Together
+from sfumato.errors import BudgetExceededError, DeclarationError
+from sfumato.question import Desk
+from sfumato.release import Receipt
+from sfumato.session import Session
+from sfumato.synth.joined import LinkedSynthesis
+from sfumato.synth.layout import layout_of
+from sfumato.synth.options import Options
+from sfumato.synth.run import Layout, make
+from sfumato.synth.search import split
+from sfumato.synth.synthesis import Synthesis
+from sfumato.synth.synthesizer import Synthesizer
+from sfumato.words import N_
+
+__all__ = ["LinkedPlan", "LinkedSynthesizer"]
+
+_QUIET: Callable[[int, int], None] = lambda done, rounds: None  # noqa: ARG005, E731
+_MOST_TABLES = 2  # beside the head
+
+
+@final
+class LinkedSynthesizer:
+    """Makes synthetic tables that belong together, with differential privacy.
+
+    Every table declares the same people: the head ``sf.Unit("patient_id", max_rows=1,
+    max_groups=1)``, another ``sf.Unit("patient_id", max_rows=5, max_groups=1)``, where at
+    most so many rows of a person count fully and are made of one.
+
+    Formal guarantee: all releases together are ``cost``-DP for a person with all her rows
+    in all tables, added or removed (`docs/proofs/synthetic.md`, section 6).
+
+    Args:
+        head: How the head table is made; default as ``Synthesizer()``.
+        others: How other tables are made, by name; likewise.
+        shared: Columns of the head on which rows of the other tables depend; default all.
+        weights: How the price is shared: ``{"visits": 2}``; default alike.
+
+    Raises:
+        DeclarationError: A setting cannot be used. Nothing was spent.
+
+    Examples:
+        >>> import sfumato as sf
+        >>> who = lambda n: sf.Unit("id", max_rows=n, max_groups=1)
+        >>> people = [{"id": i, "sex": "FM"[i % 2]} for i in range(900)]
+        >>> visits = [{"id": i % 900, "ill": i % 2 == 0} for i in range(1800)]
+        >>> sex, ill = {"sex": sf.Category(["F", "M"])}, {"ill": sf.Boolean()}
+        >>> head = sf.Dataset(people, schema=sf.Schema(sex, who(1)), name="patients")
+        >>> other = sf.Dataset(visits, schema=sf.Schema(ill, who(3)), name="visits")
+        >>> made = LinkedSynthesizer().fit(head, {"visits": other}, budget=sf.Epsilon("2"))
+        >>> tables = made.sample(100)
+        >>> tables["visits"].names, set(tables["visits"]["id"]) <= set(tables["patients"]["id"])
+        (('id', 'ill'), True)
+    """
+
+    def __init__(
+        self,
+        head: Synthesizer | None = None,
+        others: Mapping[str, Synthesizer] | None = None,
+        *,
+        shared: Sequence[str] | None = None,
+        weights: Mapping[str, int] | None = None,
+    ) -> None:
+        """Keep the settings; reads nothing."""
+        self.head = Synthesizer() if head is None else head
+        self.others = dict(others or {})
+        self.shared = None if shared is None else tuple(shared)
+        self.weights = dict(weights or {})
+
+    def plan(
+        self,
+        head: Session | Dataset,
+        others: Mapping[str, Session | Dataset],
+        epsilon: Amount | Loss | None = None,
+        *,
+        rho: Amount | None = None,
+        budget: Budget | Amount | None = None,
+        ledger: str | Path | None = None,
+    ) -> LinkedPlan:
+        """Return what `fit` would do and cost; reads no rows.
+
+        Args:
+            head: The table of one row per person: a session, whose budget pays; or a
+                dataset, with `budget`.
+            others: One or two other tables, by name; likewise.
+            epsilon: What to spend; with datasets, default the whole budget.
+            rho: What to spend under a budget in ρ.
+            budget: The budget of each dataset; see `sfumato.Session`.
+            ledger: Where it is kept; see `sfumato.Session`.
+
+        Raises:
+            DeclarationError: The tables do not fit each other, the settings or the
+                budget. Nothing was spent.
+            BudgetExceededError: A table's budget does not allow it. Nothing was spent.
+        """
+        desks = {
+            name: _desk(one, budget, ledger)
+            for name, one in {"": head, **others}.items()
+        }
+        first = desks.pop("")
+        _check_tables(first, desks)
+        if epsilon is None and rho is None and budget is not None:
+            loss = first.budget.cap
+        else:
+            loss = loss_of(first.budget, epsilon, rho)
+        loss = type(loss).from_units(loss.units)
+        weights = [self.weights.get(n, 1) for n in (first.dataset.name, *desks)]
+        prices = split(loss, weights)
+        _check_left(first, desks, prices)
+        shared = self._shared(first)
+        layouts = {"": _head_layout(first, desks, self.head.options, prices[0])}
+        for (name, desk), price in zip(desks.items(), prices[1:], strict=True):
+            options = self.others.get(name, Synthesizer()).options
+            layouts[name] = _tail_layout(
+                (first, desk), shared, options, self.head.options, price
+            )
+        return LinkedPlan(first, desks, layouts, shared, loss)
+
+    def fit(  # noqa: PLR0913  as plan, and who is told
+        self,
+        head: Session | Dataset,
+        others: Mapping[str, Session | Dataset],
+        epsilon: Amount | Loss | None = None,
+        *,
+        rho: Amount | None = None,
+        budget: Budget | Amount | None = None,
+        ledger: str | Path | None = None,
+        progress: Callable[[int, int], None] = _QUIET,
+    ) -> LinkedSynthesis:
+        """Spend, measure and fit; arguments as for `plan`.
+
+        Raises:
+            DeclarationError: Something does not fit. Nothing was spent.
+            BudgetExceededError: A ledger refused.
+            EngineError: An engine failed. The debits stand.
+        """
+        asked = self.plan(head, others, epsilon, rho=rho, budget=budget, ledger=ledger)
+        return asked.fit(progress)
+
+    def _shared(self, head: Desk) -> tuple[str, ...]:
+        names = self.head.options.modelled(head.dataset.schema)
+        if self.shared is None:
+            return names
+        for name in self.shared:
+            _ = head.dataset.schema[name]
+            if name not in names:
+                raise DeclarationError(
+                    N_("column {name} is shared, and not made in the head table"),
+                    hint=N_("share one of {names}"),
+                    name=repr(name),
+                    names=", ".join(map(repr, names)),
+                )
+        return tuple(n for n in names if n in self.shared)
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class LinkedPlan:
+    """Linked tables before they are paid for.
+
+    Attributes:
+        layouts: What was decided for each table; the head's under the empty name.
+        shared: The columns of the head on which other tables depend.
+        cost: What `fit` will debit: of the head's budget. Another table's budget pays
+            for the head and for itself.
+    """
+
+    _head: Desk
+    _others: dict[str, Desk]
+    layouts: dict[str, Layout]
+    shared: tuple[str, ...]
+    cost: Loss
+
+    def fit(self, progress: Callable[[int, int], None] = _QUIET) -> LinkedSynthesis:
+        """Debit every budget, then measure and fit; see `LinkedSynthesizer.fit`."""
+        paid = {name: self._debit(name) for name in self.layouts}
+        made: dict[str, Synthesis] = {}
+        datasets = {n: d.dataset for n, d in self._others.items()}
+        with Together(self._head.dataset, datasets) as together:
+            for name, layout in self.layouts.items():
+                counter: Any = Heads(together, {n: n for n in self._others})
+                if name:
+                    counter = Tails(together, name, self._borrowed(name))
+                fitted = make(layout, counter, paid[name], progress)
+                title = name or self._head.dataset.name
+                made[name] = Synthesis.of(
+                    fitted, layout.plan, paid[name], self._head.budget, title=title
+                )
+        key = self._head.dataset.schema.unit.column  # type: ignore[union-attr]
+        return LinkedSynthesis(
+            self._head.dataset.name, key, self.shared, made, loss_text(self.cost)
+        )
+
+    def _borrowed(self, name: str) -> dict[str, str]:
+        head = self._head.dataset.name
+        return {f"{head}.{c}": c for c in self.shared} if name else {}
+
+    def _debit(self, name: str) -> Receipt:
+        """Debit a table's price from the budgets of all tables that it reads."""
+        plan = self.layouts[name].plan
+        read = [self._others[name]] if name else list(self._others.values())
+        text = json.dumps(plan.descriptor, sort_keys=True)
+        receipts = [
+            desk.ledger.debit(plan.cost, plan=plan.digest, descriptor=text)
+            for desk in (self._head, *read)
+        ]
+        return receipts[0]
+
+    def __str__(self) -> str:
+        """Show the cost of each table."""
+        head = self._head.dataset.name
+        lines = [
+            f"{name or head}: {loss_text(layout.plan.cost)}"
+            for name, layout in self.layouts.items()
+        ]
+        return "\n".join(lines)
+
+
+def _desk(one: Any, budget: Any, ledger: str | Path | None) -> Desk:
+    if isinstance(one, Session) and budget is None and ledger is None:
+        return one.desk
+    if isinstance(one, Dataset) and budget is not None:
+        return Session(one, budget, ledger=ledger).desk
+    raise DeclarationError(
+        N_("linked tables are sessions, or datasets with one budget for each"),
+        hint=N_('write fit(patients, {{"visits": visits}}, budget=…)'),
+    )
+
+
+def _check_tables(head: Desk, others: Mapping[str, Desk]) -> None:
+    """Refuse tables that are not of the same people."""
+    if not 1 <= len(others) <= _MOST_TABLES:
+        raise DeclarationError(
+            N_("beside the head there are one or two tables, got {count}"),
+            hint=N_("make other tables on their own"),
+            count=len(others),
+        )
+    unit = head.dataset.schema.unit
+    names = [head.dataset.name]
+    for name, desk in {head.dataset.name: head, **others}.items():
+        own = desk.dataset.schema.unit
+        if not isinstance(own, Unit) or own.neighbours != "add_remove":
+            raise DeclarationError(
+                N_("table {name} does not say whose its rows are"),
+                hint=N_(
+                    'declare unit=sf.Unit("patient_id", max_rows=…, max_groups=1); people '
+                    "are added or removed"
+                ),
+                name=repr(name),
+            )
+        if desk is head:
+            continue
+        if own.column != unit.column or own.missing != unit.missing:  # type: ignore[union-attr]
+            raise DeclarationError(
+                N_("table {name} names its people by another column than the head"),
+                hint=N_("the key has one name and one list of missing codes in all"),
+                name=repr(name),
+            )
+        if name in names or name in head.dataset.schema:
+            raise DeclarationError(
+                N_("{name} is the name of the head table, or of a column of it"),
+                hint=N_("call the table otherwise"),
+                name=repr(name),
+            )
+        if type(desk.budget.cap) is not type(head.budget.cap):
+            raise DeclarationError(
+                N_("the budgets of the tables are in different currencies"),
+                hint=N_("give all of them ε, or all of them ρ"),
+            )
+
+
+def _check_left(head: Desk, others: Mapping[str, Desk], prices: Sequence[Loss]) -> None:
+    """Refuse before the first debit what a later one would refuse."""
+    total = prices[0]
+    for price in prices[1:]:
+        total = total + price  # type: ignore[operator]
+    needed = {head.dataset.name: (head, total)}
+    for (name, desk), price in zip(others.items(), prices[1:], strict=True):
+        needed[name] = (desk, prices[0] + price)  # type: ignore[operator]
+    for name, (desk, cost) in needed.items():
+        if not cost.fits(desk.ledger.left):  # type: ignore[arg-type]
+            raise BudgetExceededError(
+                N_("table {name} would pay {cost}, and {left} is left of its budget"),
+                hint=N_("spend less, or give the table a larger budget"),
+                name=repr(name),
+                cost=cost,
+                left=desk.ledger.left,
+            )
+
+
+def _head_layout(
+    head: Desk, others: Mapping[str, Desk], options: Options, price: Loss
+) -> Layout:
+    """Return the layout of the head, with a column for each number of rows."""
+    schema = head.dataset.schema
+    numbers = {
+        name: Integer(0, desk.dataset.schema.unit.max_rows, complete=True)
+        for name, desk in others.items()
+    }
+    made = Schema({**dict(schema.columns), **numbers}, schema.unit)
+    if options.columns:
+        options = replace(options, columns=(*options.columns, *numbers))
+    return layout_of(head.dataset.name, made, options, price)
+
+
+def _tail_layout(
+    desks: tuple[Desk, Desk], shared: Sequence[str], options: Options,
+    of_head: Options, price: Loss,
+) -> Layout:  # fmt: skip
+    """Return the layout of another table, with the columns that it shares."""
+    head, desk = desks
+    schema, prefix = desk.dataset.schema, head.dataset.name
+    lent = {f"{prefix}.{c}": head.dataset.schema[c] for c in shared}
+    made = Schema({**dict(schema.columns), **lent}, schema.unit)
+    if options.columns:
+        options = replace(options, columns=(*options.columns, *lent))
+    whole = of_head.whole(head.dataset.schema)
+    complete = [f"{prefix}.{c}" for c in shared if c in whole]
+    if "*" not in options.complete:
+        options = replace(options, complete=(*options.complete, *complete))
+    return layout_of(desk.dataset.name, made, options, price)
