@@ -2,9 +2,11 @@
 
 The folder holds splits ``NAME_train.csv``, ``NAME_test.csv`` and ``NAME.json`` (bins per
 column, target) of tables whose columns are binned already. Each tool runs in a process of
-its own, in an environment of its own where one is named; what cannot be run is said.
+its own. The peers need other versions of nearly everything, so each is installed once into
+an environment of its own, .venv-benchmarks-NAME; or name an interpreter that has it. What
+cannot be run is said.
 
-    python benchmarks/synth.py FOLDER --dpmm ENV/bin/python --opendp ENV/bin/python
+    python benchmarks/synth.py FOLDER [--dpmm PYTHON] [--opendp PYTHON] [--mbi PYTHON]
 
 Figures: 1-, 2- and 3-way total-variation distance to the training table (at most 60
 tables drawn at random), AUC of a logistic regression and of boosted trees trained on
@@ -28,6 +30,12 @@ from pathlib import Path
 import numpy as np
 
 DELTA = "1e-6"
+ROOT = Path(__file__).parents[1]
+PEERS = {
+    "dpmm": ("dpmm==0.1.9",),  # needs Python below 3.12
+    "opendp": ("opendp[mbi]==0.16.0", "pandas"),
+    "mbi": ("mbi==2.0.0",),
+}
 BARS = {  # table, ε: (2-way distance, AUC of the regression, of the trees, CPU s, MB)
     ("pima", 0.5): (0.285, None, None, 0.5, 150),
     ("pima", 1.0): (0.22, 0.69, None, 0.5, 150),
@@ -376,16 +384,22 @@ def one_line(
 def scale(out: list[str]) -> None:
     """Print CPU and memory of a million rows of 14 columns, and of 40 columns."""
     out += ["", "## scale", ""]
-    for name, bar in (("million", "20 CPU s, 500 MB"), ("forty", "10 CPU s")):
+    for name, cpu, mb in (("million", 20, 500), ("forty", 10, None)):
         done = subprocess.run(
             [sys.executable, "-W", "ignore", __file__, "--scale", name],
             capture_output=True, text=True, check=False,
             env={**os.environ, "OMP_NUM_THREADS": "1", "OPENBLAS_NUM_THREADS": "1"},
         )  # fmt: skip
-        text = (
-            done.stdout.strip().splitlines() or done.stderr.strip().splitlines()[-1:]
-        )[-1]
-        out.append(f"- {name}: {text}; bar {bar}")
+        lines = [x for x in done.stdout.splitlines() if x.startswith("RESULT ")]
+        if not lines:
+            out.append(f"- {name}: {(done.stderr.strip().splitlines() or ['-'])[-1]}")
+            print(out[-1], flush=True)
+            continue
+        told = json.loads(lines[-1][7:])
+        pairs = [("CPU", told["cpu"], cpu), ("MB", told["mb"], mb)]
+        bars = ", ".join(f"{n} {'ok' if v <= bar else 'MISSED'} ({bar})"
+                         for n, v, bar in pairs if bar is not None)  # fmt: skip
+        out.append(f"- {told['text']}; {bars}")
         print(out[-1], flush=True)
 
 
@@ -421,8 +435,10 @@ def scale_child(name: str) -> None:
         fitted = used() - start
         made.sample(rows)
         memory = peak()
-        print(f"{rows} x {len(sizes)}: fit {fitted:.1f}, with rows {used() - start:.1f} CPU s, "
-              f"{memory:.0f} MB, {len(made.release.tables)} tables")  # fmt: skip
+        cpu = used() - start
+        text = (f"{rows} x {len(sizes)}: fit {fitted:.1f}, with rows {cpu:.1f} CPU s, "
+                f"{memory:.0f} MB, {len(made.release.tables)} tables")  # fmt: skip
+        print("RESULT " + json.dumps({"text": text, "cpu": cpu, "mb": memory}))
 
 
 def make_table(path: str, rows: int, sizes: list[int]) -> None:
@@ -438,6 +454,13 @@ def make_table(path: str, rows: int, sizes: list[int]) -> None:
     db = duckdb.connect()
     db.register("held", held)
     db.execute(f"COPY (SELECT * FROM held) TO '{path}' (FORMAT parquet)")
+
+
+def bars_of_raw(ks: float, means: float) -> str:
+    """Say which bars of raw Pima are met."""
+    told = [f"{n} {'ok' if v <= bar else 'MISSED'} ({bar})"
+            for n, v, bar in (("KS", ks, 0.18), ("means", means, 0.20))]  # fmt: skip
+    return f"; {', '.join(told)}"
 
 
 def raw_pima(seeds: int, out: list[str]) -> None:
@@ -478,9 +501,46 @@ def raw_pima(seeds: int, out: list[str]) -> None:
         out.append(
             f"- raw Pima, ε {epsilon}, {seeds} runs: KS {np.mean(ks):.3f}, relative error of "
             f"column means {np.mean(means):.3f}"
-            + ("; bar 0.18, 0.20" if epsilon == "1" else "")
+            + (bars_of_raw(np.mean(ks), np.mean(means)) if epsilon == "1" else "")
         )
         print(out[-1], flush=True)
+
+
+def peer(name: str, given: str | None, out: list[str]) -> str | None:
+    """Return an interpreter that has a peer: the one named, or one made for it once."""
+    if given == "none":
+        out.append(f"- {name} was not run")
+        return None
+    if given is not None:
+        return given
+    home = ROOT / f".venv-benchmarks-{name}"
+    python, ready = home / "bin" / "python", home / ".ready"
+    if not ready.exists():
+        steps = (
+            [sys.executable, "-m", "venv", str(home)],
+            [str(python), "-m", "pip", "install", "--quiet", *PEERS[name]],
+        )
+        for step in steps:
+            done = subprocess.run(step, capture_output=True, text=True, check=False)
+            if done.returncode:
+                last = (done.stderr.strip().splitlines() or ["no output"])[-1][:200]
+                out.append(f"- {name} was not run, it cannot be installed: {last}")
+                return None
+        ready.touch()
+    return str(python)
+
+
+def fit_loss(python: str | None, out: list[str]) -> None:
+    """Print the loss of the fit beside that of mbi, on the same noisy tables."""
+    if python is None:
+        return
+    command = [sys.executable, str(Path(__file__).with_name("synth_fit.py"))]
+    done = subprocess.run(
+        [*command, "--mbi", python], capture_output=True, text=True, check=False
+    )
+    out += ["", "## fit on the same noisy tables", ""]
+    out += [f"- {x}" for x in done.stdout.strip().splitlines() or ["it failed"]]
+    print("\n".join(out[-4:]), flush=True)
 
 
 def main() -> None:
@@ -490,22 +550,24 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, default=5, help="runs of ours")
     parser.add_argument("--rivals", type=int, default=1, help="runs of the others")
     parser.add_argument("--limit", type=int, default=900, help="seconds of one run")
-    parser.add_argument("--dpmm", help="an interpreter that has dpmm")
-    parser.add_argument("--opendp", help="an interpreter that has opendp[mbi]")
+    for name in PEERS:
+        parser.add_argument(
+            f"--{name}", help=f"an interpreter that has {PEERS[name][0]}, or none"
+        )
     parser.add_argument("--tables", nargs="+", default=["pima", "adult", "flchain"])
     parser.add_argument("--epsilons", nargs="+", type=float, default=[0.5, 1.0, 3.0])
     parser.add_argument("--methods", nargs="+", default=["adaptive", "oneshot"])
     parser.add_argument("--out", type=Path, help="a file for the tables")
     options = parser.parse_args()
     out = ["# Synthetic tables", ""]
-    for tool in ("dpmm", "opendp"):
-        if getattr(options, tool) is None:
-            out.append(f"- {tool} was not run: name its interpreter with --{tool}")
-            print(out[-1])
+    for tool in PEERS:
+        setattr(options, tool, peer(tool, getattr(options, tool), out))
+    print("\n".join(out), flush=True)
     tables(options, out)
     out += ["", "## raw Pima", ""]
     raw_pima(options.seeds, out)
     scale(out)
+    fit_loss(options.mbi, out)
     if options.out:
         options.out.write_text("\n".join(out) + "\n", encoding="utf-8")
 

@@ -65,6 +65,51 @@ def test_the_owners_page_is_marked(run, desk, good):
     assert "never publish" in done.stdout
 
 
+def test_attacks_are_told_and_stand_on_the_owners_page(run, desk, good):
+    """With rows that were held out; again, for nothing, on the table of before."""
+    desk.project(good + SYNTHETIC)
+    source = next(Path().glob("*.csv"))
+    head, *rows = source.read_text("utf-8").splitlines()
+    Path("others.csv").write_text("\n".join([head, *rows[::2]]), "utf-8")
+
+    done = run(
+        "synth", "project.toml", "--yes", "--held-out", "others.csv", "--lang", "en"
+    )
+    page = Path("results/synthetic-owner.html")
+    first = page.read_text("utf-8")
+    page.unlink()
+    before = run("ledger", "show", "project.ledger", "--json").stdout
+    again = run(
+        "synth", "project.toml", "--again", "--held-out", "others.csv", "--lang", "en"
+    )
+    spent = run("ledger", "show", "project.ledger", "--json")
+
+    assert "Attack, who was in the table" in done.stderr
+    assert "Attack, what is somebody's Outcome" in done.stderr
+    assert "at most, by the claim" in first
+    assert again.exit_code == 0, again.stderr
+    assert "Attack, who was in the table" in again.stderr
+    assert page.read_text("utf-8") == first
+    assert before == spent.stdout
+    assert "0.5" in before
+    assert not Path("results/synthetic-owner.html").stat().st_mode & 0o077
+
+
+def test_a_wrong_file_of_held_out_rows_spends_nothing(run, desk, good):
+    """No such file, other columns, or no earlier table to judge."""
+    desk.project(good + SYNTHETIC)
+    Path("others.csv").write_text("a,b\n1,2\n", "utf-8")
+
+    for arguments in (
+        ("--yes", "--held-out", "nowhere.csv"),
+        ("--yes", "--held-out", "others.csv"),
+        ("--again",),
+    ):
+        done = run("synth", "project.toml", *arguments)
+        assert done.exit_code == 2, done.stderr
+        assert not FILES & set(desk.files())
+
+
 def test_without_a_terminal_it_asks_for_yes(run, desk, good):
     """Nothing is spent and no file written."""
     desk.project(good + SYNTHETIC)

@@ -15,6 +15,9 @@ import click
 from sfumato.cli.failures import UsageFault
 from sfumato.cli.money import loss_words
 from sfumato.cli.tongue import say
+from sfumato.declare.dataset import Dataset
+from sfumato.declare.schema import Schema
+from sfumato.engine.load import open_engine
 from sfumato.errors import ProjectError
 from sfumato.project import Project
 from sfumato.project.outputs import Outputs
@@ -25,9 +28,10 @@ from sfumato.session import Session
 from sfumato.words import N_
 
 if TYPE_CHECKING:
+    from sfumato.release.quality import Attack
     from sfumato.synth import Synthesis, SynthesisPlan
 
-__all__ = ["TableManner", "asked_table", "synthesize"]
+__all__ = ["TableManner", "asked_table", "judge", "made_before", "synthesize"]
 
 _FILES = ("synthetic.csv", "synthetic.html", "synthetic.json", "synthetic.synth")
 _OWNER = "synthetic-owner.html"
@@ -45,6 +49,7 @@ class TableManner:
         force: Whether existing files may be overwritten.
         in_memory: Whether the budget is kept in memory: for a public table only.
         owner: Whether the owner's page is written too: NOT PRIVATE.
+        held_out: Rows of the same columns that are not in the table: for attacks.
     """
 
     folder: Path
@@ -53,6 +58,7 @@ class TableManner:
     force: bool = False
     in_memory: bool = False
     owner: bool = False
+    held_out: Path | None = None
 
     @property
     def paths(self) -> tuple[Path, ...]:
@@ -86,6 +92,7 @@ def synthesize(project: Project, manner: TableManner) -> Synthesis:
     if not manner.force:
         _refuse_existing(manner)
     check_source(project)
+    _check_held_out(project, manner)
     with ExitStack() as stack:
         outputs = Outputs(manner.folder, ("html",), owner=manner.owner)
         stack.enter_context(outputs.ready())
@@ -104,8 +111,38 @@ def synthesize(project: Project, manner: TableManner) -> Synthesis:
         made = _with_progress(plan.fit)
         _write(made, asked, manner)
         if manner.owner:
-            _write_owner(made, project, asked, manner)
+            judge(made, project, manner)
     return made
+
+
+def made_before(project: Project, manner: TableManner) -> Synthesis:
+    """Return the synthesis that an earlier run wrote; spends nothing.
+
+    Raises:
+        ArgumentError: There is none in the folder.
+    """
+    from sfumato.synth import Synthesis
+
+    asked_table(project)
+    check_source(project)
+    _check_held_out(project, manner)
+    return Synthesis.load(manner.folder / _FILES[-1])
+
+
+def _held_out(project: Project, manner: TableManner) -> Dataset | None:
+    """Return the rows that were held out, declared as the project's are."""
+    if manner.held_out is None:
+        return None
+    schema = Schema(dict(project.dataset.schema.columns))
+    name = f"{project.dataset.name}-held-out"
+    return Dataset(manner.held_out, schema=schema, name=name)
+
+
+def _check_held_out(project: Project, manner: TableManner) -> None:
+    """Open the rows that were held out, so that a wrong file is refused at once."""
+    held_out = _held_out(project, manner)
+    if held_out is not None:
+        open_engine(held_out).close()
 
 
 def _refuse_existing(manner: TableManner) -> None:
@@ -179,17 +216,46 @@ def _write(made: Synthesis, asked: AskedTable, manner: TableManner) -> None:
     write(page, html)
 
 
-def _write_owner(
-    made: Synthesis, project: Project, asked: AskedTable, manner: TableManner
-) -> None:
+def judge(made: Synthesis, project: Project, manner: TableManner) -> None:
+    """Compare with the true rows, attack, and write the page: for the owner's eyes."""
     from sfumato.report.synthetic import quality_html
     from sfumato.synth.quality import owner_quality
 
+    asked = asked_table(project)
     found = owner_quality(
         made,
         project.dataset,
+        held_out=_held_out(project, manner),
         target=asked.table.target,
         quasi_identifiers=asked.table.quasi_identifiers,
     )
     page = quality_html(found, lang=manner.lang)
-    write(manner.paths[-1], page, mode=0o600)
+    write(manner.folder / _OWNER, page, mode=0o600)
+    for attack in found.attacks:
+        click.echo(_attack_words(attack, found.target), err=True)
+
+
+def _attack_words(attack: Attack, target: str) -> str:
+    """Say what an attack found, with the margin and the bound that it is worth."""
+    told = {
+        "inside": f"{100 * attack.inside:.1f}%",
+        "outside": f"{100 * attack.outside:.1f}%",
+        "gain": f"{100 * attack.gain:+.1f} ± {100 * attack.margin:.1f}",
+        "most": f"{100 * attack.bound:.0f}",
+    }
+    if attack.name == "membership":
+        return say(
+            N_(
+                "Attack, who was in the table: {inside} of those inside, {outside} of those "
+                "held out are said to be; gain {gain} points, at most {most} by the claim"
+            ),
+            **told,
+        )
+    return say(
+        N_(
+            "Attack, what is somebody's {target}: right for {inside} of those inside, "
+            "{outside} of those held out; gain {gain} points, at most {most} by the claim"
+        ),
+        target=target,
+        **told,
+    )

@@ -8,7 +8,13 @@ import click
 
 from sfumato.cli.command import Command
 from sfumato.cli.options import FORCE, out, project_argument
-from sfumato.cli.synthesize import TableManner, asked_table, synthesize
+from sfumato.cli.synthesize import (
+    TableManner,
+    asked_table,
+    judge,
+    made_before,
+    synthesize,
+)
 from sfumato.cli.tongue import report_language, say, tongue
 from sfumato.project import load
 from sfumato.release.promise import promise
@@ -17,7 +23,9 @@ from sfumato.words import N_, speaker
 __all__ = ["command"]
 
 
-def _synth(project: Path, *, out: Path | None, **flags: bool) -> None:
+def _synth(
+    project: Path, *, out: Path | None, held_out: Path | None, **flags: bool
+) -> None:
     declared = load(project)
     asked_table(declared)
     manner = TableManner(
@@ -25,11 +33,16 @@ def _synth(project: Path, *, out: Path | None, **flags: bool) -> None:
         lang=report_language(declared.language),
         ask=not flags["yes"],
         force=flags["force"],
-        owner=flags["owner"],
+        owner=flags["owner"] or flags["again"] or held_out is not None,
+        held_out=held_out,
     )
-    made = synthesize(declared, manner)
+    if flags["again"]:
+        made = made_before(declared, manner)
+        judge(made, declared, manner)
+    else:
+        made = synthesize(declared, manner)
     click.echo(promise(made.release.claim, speaker(tongue())))
-    for path in manner.paths:
+    for path in manner.paths[-1:] if flags["again"] else manner.paths:
         click.echo(say(N_("written: {path}"), path=path))
     if manner.owner:
         text = N_("{name} holds true values: FOR THE OWNER'S EYES, never publish it.")
@@ -52,6 +65,22 @@ command = Command(
             ),
         ),
         click.Option(
+            ["--held-out"],
+            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            help=N_(
+                "Rows of the same columns that are not in the table: attackers guess who "
+                "was in it and what they hide, and the owner's page says how well."
+            ),
+        ),
+        click.Option(
+            ["--again"],
+            is_flag=True,
+            help=N_(
+                "Spend nothing: judge the table of an earlier run, and write the owner's "
+                "page alone."
+            ),
+        ),
+        click.Option(
             ["--yes"], is_flag=True, help=N_("Spend the budget without being asked.")
         ),
         FORCE,
@@ -69,5 +98,9 @@ command = Command(
     examples=(
         ("sfumato synth project.toml", N_("asks before it spends")),
         ("sfumato synth project.toml --yes --owner", N_("with the owner's page")),
+        (
+            "sfumato synth project.toml --again --held-out others.csv",
+            N_("attacks the table that was made before"),
+        ),
     ),
 )
