@@ -13,7 +13,7 @@ from sfumato.synth.draw import draw_bins
 from sfumato.synth.grids import grids, merge
 from sfumato.synth.model import Model, Potentials
 from sfumato.synth.tree import Tree
-from sfumato.synth.values import decode
+from sfumato.synth.values import decode, fine_cells
 from sfumato.testing import seeded
 
 SIZES = [3, 4, 2, 5]
@@ -126,7 +126,9 @@ def test_values_are_spread_evenly_within_a_bin():
     binning = merge(grid, np.full(10, 10.0), 0.1, 1.0, bins=2, most=64)
     one = merge(grid, np.full(10, 10.0), 0.1, 1e9, bins=2, most=64)
 
-    values = decode(one, np.zeros(100, np.int64), FixedStream(1))
+    stream = FixedStream(1)
+    cells = fine_cells(one, np.zeros(100, np.int64), stream)
+    values = decode(grid, cells, stream)
 
     assert binning.coding.count > one.coding.count == 1
     assert np.abs(np.bincount(values.cells, minlength=10) - 10).max() <= 1

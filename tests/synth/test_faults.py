@@ -18,7 +18,7 @@ from sfumato.plan.contingency import TablePlan
 from sfumato.release import Receipt
 from sfumato.release.once import grant
 from sfumato.secret import Secret
-from sfumato.synth import Synthesizer, run, synthesizer
+from sfumato.synth import Synthesizer, layout, run
 from sfumato.synth.estimate import Noisy, total_of
 from sfumato.testing import seeded
 
@@ -131,7 +131,7 @@ def test_float_noise_is_found(monkeypatch):
 
 def test_categories_read_from_the_data_are_found(monkeypatch):
     """A key gets its cell only if somebody has it."""
-    true_grids, seen = synthesizer.grids, []
+    true_grids, seen = layout.grids, []
     true_fit = Synthesizer.plan
 
     def peek(self, source, *args, **kwargs):
@@ -144,7 +144,7 @@ def test_categories_read_from_the_data_are_found(monkeypatch):
         return true_grids(sf.Schema(columns, schema.unit), names, **settings)
 
     monkeypatch.setattr(Synthesizer, "plan", peek)
-    monkeypatch.setattr(synthesizer, "grids", read)
+    monkeypatch.setattr(layout, "grids", read)
 
     with pytest.raises(AssertionError):
         check_shape()

@@ -220,3 +220,35 @@ def test_what_does_not_fit_is_refused_before_the_debit():
     with pytest.raises(sf.DeclarationError, match="other columns or cells"):
         Synthesizer("independent", cells=20).fit(session, "1", start=first)
     assert session.spent == sf.Epsilon("1")
+
+
+def test_the_page_names_the_release_that_it_goes_on_with():
+    """Both losses stand on the page, and noise is told in rows, of people too."""
+    from sfumato.report.synthetic import synthetic_html
+    from sfumato.synth.quality import owner_quality, portrait
+
+    schema = sf.Schema(
+        {n: c for n, c in SCHEMA.columns if n in ("age", "ill")},
+        sf.Unit("who", max_rows=2, max_groups=1),
+    )
+    rows = [{**r, "who": i // 2} for i, r in enumerate(stays(600))]
+    session = sf.Session(
+        sf.Dataset(rows, schema=schema, name="visits"), sf.Epsilon("3")
+    )
+    made = Synthesizer("independent")
+    first = made.fit(session, "1.25")
+    second = made.fit(session, "0.5", start=first)
+
+    page = synthetic_html(second.release, portrait(second), lang="en")
+
+    assert "whose loss adds up: ε = 1.25" in page
+    assert '<td class="n">8</td>' in page  # two rows of hers at ε = 0.25 a column
+    told = Synthesizer(dependent={"region": "ward"}).fit(
+        dataset(), budget=sf.Epsilon("3")
+    )
+    assert [c.name for c in owner_quality(told, dataset()).columns] == [
+        "ward",
+        "region",
+        "age",
+        "ill",
+    ]

@@ -84,14 +84,14 @@ def test_a_copy_of_the_rows_is_caught():
     from sfumato.synth import quality
 
     honest = owner_quality(made, own, held_out=other).attacks[0]
-    original = quality._coded
-    quality._coded = lambda made, drawn: {
+    original = quality.coded
+    quality.coded = lambda schema, drawn, skipped: {
         n: frames[0][n].to_numpy(float) for n in schema
     }
     try:
         leaked = owner_quality(made, own, held_out=other).attacks[0]
     finally:
-        quality._coded = original
+        quality.coded = original
 
     assert leaked.gain > 0.5
     assert abs(honest.gain) < 0.3

@@ -89,7 +89,7 @@ def synthetic_html(
             " × ".join(map(visible, t.columns)),
             str(len(t.counts)),
             t.noise.loss,
-            f"{float_of(t.noise.scale):.4g}",
+            f"{float_of(t.noise.scale) * t.noise.step:.4g}",
         )
         for t in release.tables
     ]
@@ -99,6 +99,7 @@ def synthetic_html(
         title=visible(release.title),
         alarm="" if release.claim.private else say(NOT_PRIVATE),
         promise=promise(release.claim, say),
+        before=[promise(claim, say) for claim in release.start],
         method=say(_METHODS[release.method]),
         rows=rows,
         total=f"{release.total:,.0f}",

@@ -95,7 +95,7 @@ def owner_quality(
         promise=promise(made.release.claim, speaker("en")),
         true_rows=len(true[names[0]]),
         made_rows=len(drawn),
-        columns=tuple(_gap(made, n, true[n], fake[n]) for n in names),
+        columns=tuple(_gap(made, n, true[n], fake[n]) for n in made.made.names),
         tables=_tables(made, first, second),
         names=tuple(names),
         true_association=_association(made, first),

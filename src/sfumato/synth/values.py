@@ -17,8 +17,9 @@ from sfumato.synth.model import Array
 
 __all__ = ["Values", "decode", "fine_cells"]
 
+_EVEN = 0.3  # most of a bin that is spread evenly over its grid numbers
+
 Any_: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
-_EVEN = 0.3  # share of a bin that is spread evenly over its grid numbers
 
 
 @final
@@ -60,12 +61,9 @@ def decode(grid: Grid, cells: Bins, stream: Stream) -> Values:
 
 
 def fine_cells(binning: Binning, bins: Bins, stream: Stream) -> Bins:
-    """Return a fine cell of each bin: noisy counts, shrunk, tell the shares inside."""
+    """Return a fine cell of each bin; `_shares` tells how likely each is."""
     counts, places = np.asarray(binning.counts), np.asarray(binning.places)
-    held = np.maximum(np.bincount(places, counts), 0.0)
-    width, wide = np.bincount(places), binning.grid.widths
-    shares = np.maximum(counts - binning.deviation, 0.0)
-    shares += (held[places] * _EVEN + 1e-9) * wide / np.bincount(places, wide)[places]
+    width, shares = np.bincount(places), _shares(binning)
     if binning.only:
         shares[counts <= 0] = 0.0
     order = np.argsort(places, kind="stable")
@@ -79,6 +77,27 @@ def fine_cells(binning: Binning, bins: Bins, stream: Stream) -> Bins:
     found = np.clip(found, first[bins], last)
     cells: Bins = order[found]
     return cells
+
+
+def _shares(binning: Binning) -> Array:
+    """Return the rows expected in each fine cell: noisy counts, shrunk to an even spread.
+
+    Counts below the noise count as none. Within a bin the rest are pulled towards the
+    even spread e by the share ``n·σ²/Σ(c - e)²`` of n cells with noise σ (James, Stein
+    1961), hardly where noise does not explain the differences; and by 0.3 at most, as
+    what is left after the first step lies where the rows are, and bins of few rows are
+    wide.
+    """
+    counts, places = np.asarray(binning.counts), np.asarray(binning.places)
+    wide = binning.grid.widths
+    held = np.maximum(np.bincount(places, counts), 0.0)
+    even = (held[places] + 1e-9) * wide / np.bincount(places, wide)[places]
+    noise = np.bincount(places) * binning.deviation**2
+    apart = np.bincount(places, (counts - even) ** 2)
+    pull = np.minimum(_EVEN, noise / np.maximum(apart, 1e-12))
+    clear = np.maximum(counts - binning.deviation, 0.0)
+    found: Array = clear + pull[places] * even + 1e-9 * wide
+    return found
 
 
 def _spread(bins: Bins, count: int, stream: Stream) -> Array:
