@@ -50,7 +50,7 @@ def main() -> None:
         "noise.py": [],
         "pima.py": ["--runs", "100" if quick else "500"],
         "ledger.py": ["--rounds", "1" if quick else "3"],
-        "models.py": ["--repeats", "1"] if quick else [],
+        "models_table.py": ["--repeats", "1"] if quick else [],
         "grouped.py": ["--rows", "1000000" if quick else "10000000"],
     }
     python = prepare()

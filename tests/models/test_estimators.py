@@ -96,6 +96,21 @@ def test_bc107_the_order_of_rows_does_not_matter(pima, public, rho_budget, name,
     assert found[0] == pytest.approx(found[1], abs=1e-6)
 
 
+@pytest.mark.parametrize("delta", DELTAS)
+def test_bc107_a_regression_pairs_nothing_by_position(rho_budget, delta):
+    """BC107: points on y = x, with one more at the front or at the end: the same slope."""
+    x = np.arange(20.0).reshape(-1, 1)
+    slopes = []
+    for points in (np.vstack([[[50.0]], x]), np.vstack([x[::-1], [[50.0]]])):
+        with seeded(4):
+            model = models.LinearRegression(
+                "1", delta, budget=rho_budget, bounds=(0, 100), y_bounds=(0, 100)
+            ).fit(points, points[:, 0])
+        slopes.append(model.coef_[0])
+
+    assert slopes[0] == pytest.approx(slopes[1], abs=1e-6)
+
+
 def test_bc105_an_additive_model_takes_columns_of_any_kind(rho_budget):
     """BC105: missing, constant, text, and at predict a key never seen; charged once."""
     frame = pd.DataFrame(

@@ -7,6 +7,7 @@ import numpy as np
 import pandas as pd
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import FitFailedWarning
 from sklearn.model_selection import GridSearchCV, cross_val_score
 from sklearn.pipeline import make_pipeline
 from sklearn.preprocessing import FunctionTransformer
@@ -97,6 +98,51 @@ def test_a_grid_of_sixteen_fits_costs_eight(small):
     GridSearchCV(model(budget), {"degree": [1, 2, 1]}, cv=5).fit(*small)
 
     assert budget.spent == sf.Epsilon("8")
+
+
+@pytest.mark.parametrize("backend", ["threading", "loky"])
+def test_a_grid_is_charged_wherever_it_runs(small, tmp_path, backend):
+    """2 values x 3 folds + 1 refit at ε = 0.5, by threads and by processes."""
+    from joblib import parallel_config
+
+    budget = ModelBudget("5", dataset="demo", ledger=tmp_path / "b.ledger")
+
+    with parallel_config(backend, n_jobs=2):
+        GridSearchCV(model(budget), {"degree": [1, 2]}, cv=3).fit(*small)
+
+    assert budget.spent == sf.Epsilon("3.5")
+
+
+def test_threads_cannot_overspend(small):
+    """Of six folds at once, a budget of 1 pays for two; the others are refused."""
+    from joblib import parallel_config
+
+    budget = ModelBudget("1", dataset="demo")
+
+    with parallel_config("threading", n_jobs=6), pytest.warns(FitFailedWarning):
+        scores = cross_val_score(model(budget), *small, cv=6)
+
+    assert budget.spent == sf.Epsilon("1")
+    assert np.isfinite(scores).sum() == 2
+
+
+def test_persons_in_folds_are_charged_as_persons(small):
+    """Folds by person with routed privacy_ids: each fit at the person's ε, exactly."""
+    import sklearn
+    from sklearn.model_selection import GroupKFold, cross_validate
+
+    persons = np.arange(200) // 4
+    budget = ModelBudget("3", dataset="demo")
+    with sklearn.config_context(enable_metadata_routing=True):
+        own = model(budget, rows_per_person=2).set_fit_request(privacy_ids=True)
+        done = cross_validate(
+            clone(own), *small, cv=GroupKFold(5), return_estimator=True,
+            params={"privacy_ids": persons, "groups": persons},
+        )  # fmt: skip
+
+    assert budget.spent == sf.Epsilon("2.5")
+    claims = [fitted.privacy_claim_ for fitted in done["estimator"]]
+    assert {(c["unit"], c["rows"], c["epsilon"]) for c in claims} == {("person", 2, "0.5")}  # fmt: skip
 
 
 def test_clones_and_pipelines_share_the_budget(small):

@@ -56,24 +56,6 @@ class GaussianNB(LinearClassifier):
         [0, 1]
     """
 
-    def __init__(
-        self,
-        epsilon: Any = None,
-        delta: Any = 0,
-        *,
-        budget: Any = None,
-        bounds: Any = None,
-        classes: Any = None,
-        missing: Any = None,
-        schema: Any = None,
-        target: str | None = None,
-        neighbours: str | None = None,
-        rows_per_person: int | None = None,
-        on_leak: str = "refuse",
-    ) -> None:
-        """Keep the arguments; they are checked when a fit begins."""
-        self._keep(locals())
-
     def _job(self, facts: Facts, price: Price) -> Job:
         sums, squares = price.share().split(1 - _SQUARES, _SQUARES)
         classes = len(facts.classes)  # type: ignore[arg-type]

@@ -24,10 +24,28 @@ __all__ = ["LogisticRegression"]
 
 
 class LinearClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
-    """Prediction by a line; what linear classifiers share."""
+    """Prediction by a line, and the arguments that linear classifiers share."""
 
     _wants: ClassVar[Literal["labels", "number", "nothing"]] = "labels"
     _line: Line
+
+    def __init__(
+        self,
+        epsilon: Any = None,
+        delta: Any = 0,
+        *,
+        budget: Any = None,
+        bounds: Any = None,
+        classes: Any = None,
+        missing: Any = None,
+        schema: Any = None,
+        target: str | None = None,
+        neighbours: str | None = None,
+        rows_per_person: int | None = None,
+        on_leak: str = "refuse",
+    ) -> None:
+        """Keep the arguments; they are checked when a fit begins."""
+        self._keep(locals())
 
     def _scores(self, X: Any) -> Floats:
         return self._line.scores(self._blocks(X, clip=False))

@@ -201,19 +201,8 @@ class RandomForestClassifier(_Forest):
     Arguments and errors are those of `DecisionTreeClassifier`, and:
 
     Args:
-        epsilon: The ε of one fit; there is no default.
-        delta: The δ of one fit; 0 for pure ε.
-        n_estimators: Number of trees.
+        n_estimators: Number of trees, from 1 to 1000.
         max_depth: Depth of each, from 1 to 10.
-        budget: A `ModelBudget` or a `Session` that pays.
-        bounds: Public ``(lower, upper)`` of the features, or a mapping by name.
-        classes: All classes that may occur.
-        missing: Codes that mean "no value".
-        schema: A `Schema` that declares all of these.
-        target: Name of the label's column in the schema.
-        neighbours: ``"add_remove"`` or ``"replace_one"``.
-        rows_per_person: With ``privacy_ids``: how many rows of one person count.
-        on_leak: ``"refuse"``, or ``"warn"``: see `LogisticRegression`.
 
     Attributes:
         classes_: The declared classes, sorted.
