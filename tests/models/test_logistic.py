@@ -296,3 +296,15 @@ def test_persons_are_routed_through_pipelines(pima, public, budget):
         )  # fmt: skip
 
     assert all(e[-1].privacy_claim_["unit"] == "person" for e in done["estimator"])
+
+
+def test_the_target_is_no_feature(budget):
+    """A whole table as X would let the model see what it shall predict."""
+    frame = pd.DataFrame({"a": [0.0, 1.0] * 20, "ill": [0, 1] * 20})
+    schema = sf.Schema({"a": sf.Real(0, 1), "ill": sf.Category([0, 1])})
+    before = budget.spent
+
+    with pytest.raises(sf.DeclarationError, match="feature too"):
+        LogisticRegression("1", budget=budget, schema=schema).fit(frame, frame["ill"])
+
+    assert budget.spent == before

@@ -4,6 +4,7 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from sklearn.exceptions import NotFittedError
 
 import sfumato as sf
 from sfumato.models import (
@@ -28,6 +29,12 @@ class Fixed:
     def predict(self, x):
         """Return the first feature of each row."""
         return np.asarray(x, float)[:, 0]
+
+
+class Unbounded:
+    """A regression that names no bounds of its target."""
+
+    predict = Fixed.predict
 
 
 @pytest.fixture
@@ -158,7 +165,7 @@ def test_persons_count_as_persons(rows, budget):
     [
         (lambda b, x, y: evaluate_regression(Fixed(), x, y, epsilon=None, budget=b), "no epsilon"),
         (lambda b, x, y: evaluate_regression(PCA(), x, y, epsilon="1", budget=b), "model cannot be"),
-        (lambda b, x, y: evaluate_regression(LogisticRegression(), x, y, epsilon="1", budget=b), "bounds of the target"),
+        (lambda b, x, y: evaluate_regression(Unbounded(), x, y, epsilon="1", budget=b), "bounds of the target"),
         (lambda b, x, y: evaluate_regression(Fixed(), x, y, epsilon="1", budget=b, y_bounds=(1, 1)), "y_bounds"),
         (lambda b, x, y: evaluate(LinearRegression(), x, y, epsilon="1", budget=b), "classifier"),
     ],
@@ -171,3 +178,20 @@ def test_bad_arguments_cost_nothing(rows, call, text):
         call(budget, *rows)
 
     assert caught.value.hint and budget.spent.units == 0
+
+
+def test_other_columns_and_an_unfitted_model_cost_nothing(rows):
+    """scikit-learn's own errors, before the debit: no row was looked at."""
+    x, y = rows
+    purse = ModelBudget("9", dataset="demo")
+    line = LinearRegression("4", budget=purse, bounds=(0, 10), y_bounds=(0, 10))
+    curve = LogisticRegression("4", budget=purse, bounds=(0, 10), classes=[0, 1])
+
+    for test, model in ((evaluate_regression, line), (evaluate, curve)):
+        with pytest.raises(NotFittedError):
+            test(model, x, y, epsilon="1", budget=purse)
+        model.fit(x, y.round() % 2)
+        with pytest.raises(ValueError, match="features"):
+            test(model, np.hstack([x, x]), y, epsilon="1", budget=purse)
+
+    assert purse.left == sf.Epsilon("1")

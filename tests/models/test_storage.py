@@ -120,6 +120,23 @@ def test_plain_objects_answer_the_same(pima, public, budget, name):
     assert {type(s).__module__.partition(".")[0] for _, s in plain.steps} == {"sklearn"}
 
 
+def test_plain_objects_take_frames_of_whole_numbers(budget):
+    """A frame with names and integers, as hospitals have them, warns of nothing."""
+    frame = pd.DataFrame({"age": [20, 40, 60, 0] * 50, "bmi": [20.5, 30, 40, 25] * 50})
+    model = models.LogisticRegression(
+        "1",
+        budget=budget,
+        bounds=([0, 10], [100, 50]),
+        missing=[0, None],
+        classes=[0, 1],
+    ).fit(frame, [0, 1, 1, 0] * 50)
+
+    plain = to_sklearn(model)
+
+    for table in (frame, frame[["age", "bmi"]].astype({"bmi": int})):
+        assert plain.predict_proba(table) == pytest.approx(model.predict_proba(table))
+
+
 @pytest.mark.parametrize("delta", [0, "1e-5"])
 def test_plain_objects_of_several_classes(rho_budget, delta):
     """One against the rest, or softmax, as the solver was."""

@@ -121,6 +121,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
     y_bounds: Any = None
     target: str | None = None
 
+    _target_name: Any = None
     _least_rows: int = 1
     _wants: ClassVar[Literal["labels", "number", "nothing"]] = "nothing"
 
@@ -231,6 +232,13 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
 
     def _facts(self, table: Columns, y: NDArray[Any] | None, leaks: Leaks) -> Facts:
         names = getattr(self, "feature_names_in_", None)
+        target = self._target()
+        if self.schema is not None and names is not None and target in names:
+            raise DeclarationError(
+                N_("the target {name} cannot be a feature too"),
+                hint=N_("leave it out of features"),
+                name=repr(target),
+            )
         features = feature_facts(
             None if names is None else [str(n) for n in names],
             table.width,
@@ -292,11 +300,17 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         low, high = float(y.min()), float(y.max())
         return Span(low, high) if low < high else Span(low - 1, low + 1)
 
-    def _target_column(self) -> Any:
+    def _target(self) -> str | None:
+        if self._wants == "nothing":
+            return None
         name = self.target if self.target is not None else self._target_name
+        return None if name is None else str(name)
+
+    def _target_column(self) -> Any:
+        name = self._target()
         if self.schema is None or name is None:
             return None
-        return self.schema[str(name)]
+        return self.schema[name]
 
     def _kept(self, ids: Any, table: Columns, price: Price) -> NDArray[np.bool_] | None:
         if ids is None:
@@ -323,13 +337,10 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         return self._encoder(self.features_).chunks(table, clip=clip)
 
     def __sklearn_tags__(self) -> Any:
-        """Say that cells may be missing, that a fit is random, and tiny tables noisy."""
+        """Say that cells may be missing and that a fit is random."""
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = True
         tags.non_deterministic = True
-        for kind in (tags.classifier_tags, tags.regressor_tags):
-            if kind is not None:
-                kind.poor_score = True
         return tags
 
 

@@ -13,7 +13,7 @@ from sfumato.account import Geometric, describe
 from sfumato.amount import Amount
 from sfumato.errors import DeclarationError
 from sfumato.models.door import Floats, counts
-from sfumato.models.examination import examined
+from sfumato.models.examination import check_columns, examined
 from sfumato.models.options import wrong_option
 from sfumato.models.price import Pure, read_price
 from sfumato.models.table import labels_of
@@ -207,12 +207,13 @@ def evaluate(
     )
     if not isinstance(bins, int) or bins < 2 or bins % 2:  # noqa: PLR2004
         wrong_option("bins", bins, N_("write an even number, such as 20"))
-    if not hasattr(model, "predict_proba") or not hasattr(model, "classes_"):
+    if not hasattr(model, "predict_proba"):
         wrong_option(
             "model",
             type(model).__name__,
             N_("give a fitted classifier; evaluate_regression tests a regression"),
         )
+    check_columns(model, X)
     share = price.share()
     assert isinstance(share, Pure)  # noqa: S101  delta is 0
     target = np.asarray(column_or_1d(y))

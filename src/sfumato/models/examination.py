@@ -10,7 +10,9 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import BaseEstimator
 from sklearn.utils import column_or_1d
+from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sfumato import noise
 from sfumato.errors import EngineError
@@ -20,7 +22,19 @@ from sfumato.models.door import Floats
 from sfumato.models.price import Price
 from sfumato.models.table import first_rows
 
-__all__ = ["examined"]
+__all__ = ["check_columns", "examined"]
+
+
+def check_columns(model: Any, X: Any) -> None:
+    """Refuse an unfitted model, and a table of other columns; looks at no cell.
+
+    Raises:
+        NotFittedError: The model is not fitted. Nothing was spent.
+        ValueError: The columns are not those of the fit. Nothing was spent.
+    """
+    if isinstance(model, BaseEstimator):
+        check_is_fitted(model)
+        validate_data(model, X, reset=False, skip_check_array=True)
 
 
 def examined(

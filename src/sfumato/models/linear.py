@@ -127,10 +127,17 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
 
     def predict(self, X: Any) -> Floats:
         """Return the expected target of each row."""
-        numbers: Floats = self._line.scores(self._blocks(X, clip=False))[:, 0]
+        blocks = self._blocks(X, clip=False)  # first, for it asks whether it is fitted
+        numbers: Floats = self._line.scores(blocks)[:, 0]
         if not self.clip_predictions:
             return numbers
         return np.clip(numbers, *self.y_bounds_)
+
+    def __sklearn_tags__(self) -> Any:
+        """Say that a noisy model may score badly on a tiny table."""
+        tags = super().__sklearn_tags__()
+        tags.regressor_tags.poor_score = True
+        return tags
 
 
 def _ridge(value: Any) -> float:

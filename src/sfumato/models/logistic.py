@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Literal
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 
+from sfumato.models.classifier import PrivateClassifier
 from sfumato.models.door import Floats, described
-from sfumato.models.estimator import Facts, Job, PrivateEstimator
+from sfumato.models.estimator import Facts, Job
 from sfumato.models.gnm import GNM, fit_gnm, logistic, softmax
 from sfumato.models.hop import Settings, Tilt, fit_hop
 from sfumato.models.line import Line
@@ -23,10 +23,9 @@ from sfumato.words import N_
 __all__ = ["LogisticRegression"]
 
 
-class LinearClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
+class LinearClassifier(PrivateClassifier):
     """Prediction by a line, and the arguments that linear classifiers share."""
 
-    _wants: ClassVar[Literal["labels", "number", "nothing"]] = "labels"
     _line: Line
 
     def __init__(
@@ -48,7 +47,8 @@ class LinearClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
         self._keep(locals())
 
     def _scores(self, X: Any) -> Floats:
-        return self._line.scores(self._blocks(X, clip=False))
+        blocks = self._blocks(X, clip=False)  # first, for it asks whether it is fitted
+        return self._line.scores(blocks)
 
     def decision_function(self, X: Any) -> Floats:
         """Return the score of each row: log odds; one column per class from three on."""
@@ -66,12 +66,6 @@ class LinearClassifier(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
     def _several(self, scores: Floats) -> Floats:
         grown = np.exp(scores - scores.max(axis=1, keepdims=True))
         found: Floats = grown / grown.sum(axis=1, keepdims=True)
-        return found
-
-    def predict_log_proba(self, X: Any) -> Floats:
-        """Return the logarithm of `predict_proba`."""
-        with np.errstate(divide="ignore"):
-            found: Floats = np.log(self.predict_proba(X))
         return found
 
     def predict(self, X: Any) -> NDArray[Any]:

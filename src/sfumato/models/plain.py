@@ -37,7 +37,8 @@ __all__ = ["to_sklearn"]
 def to_sklearn(model: Any) -> Any:
     """Return a plain pipeline that predicts as the fitted model does.
 
-    A plain regression does not clip its predictions to the target's bounds.
+    A plain regression does not clip its predictions to the target's bounds. Infinities,
+    which count as the bound here, are refused there.
 
     Args:
         model: A fitted `LogisticRegression` or `LinearRegression` of degree 1, a
@@ -62,7 +63,8 @@ def to_sklearn(model: Any) -> Any:
     curved = getattr(model, "degree", 1) != 1
     if len(spans) < len(model.features_) or curved:
         raise _none(model)
-    steps: list[tuple[str, Any]] = [("missing", _filler(spans))]
+    names = getattr(model, "feature_names_in_", None)
+    steps: list[tuple[str, Any]] = [("missing", _filler(spans, names))]
     match model:
         case GaussianNB() | LogisticRegression():
             steps.append(("model", _classifier(model)))
@@ -87,7 +89,7 @@ def _none(model: Any) -> DeclarationError:
     )
 
 
-def _filler(spans: list[Span]) -> Any:
+def _filler(spans: list[Span], names: Any) -> Any:
     """Return imputers, fitted on public middles, that see no row."""
     parts = []
     for j, span in enumerate(spans):
@@ -99,9 +101,16 @@ def _filler(spans: list[Span]) -> Any:
             )
             for c in codes
         ]
-        parts.append((f"x{j}", pipeline.make_pipeline(*fillers), [j]))
+        # Of largest size 1, it changes no number, only whole ones to floats.
+        steps = pipeline.make_pipeline(preprocessing.MaxAbsScaler(), *fillers)
+        parts.append((f"x{j}", steps, [j]))
     middles = np.array([[(s.lower + s.upper) / 2 for s in spans]])
-    return compose.ColumnTransformer(parts).fit(middles)
+    found = compose.ColumnTransformer(parts).fit(middles)
+    for j, (_, steps, _) in enumerate(found.transformers_):
+        steps[0].fit(np.ones((1, 1)))
+        if names is not None:
+            steps[0].feature_names_in_ = names[j : j + 1]
+    return found
 
 
 def _scaler(spans: list[Span], *, clip: bool = True) -> Any:

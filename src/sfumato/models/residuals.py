@@ -15,7 +15,7 @@ from sfumato.amount import Amount
 from sfumato.errors import DeclarationError
 from sfumato.models.declared import Span
 from sfumato.models.door import UNIT, Floats, deviation, lattice, noisy, total
-from sfumato.models.examination import examined
+from sfumato.models.examination import check_columns, examined
 from sfumato.models.options import two_bounds, wrong_option
 from sfumato.models.price import Pure, read_price
 from sfumato.models.table import Columns, Encoder
@@ -121,7 +121,9 @@ class RegressionEvaluation:
         again = [figure(self.sums + _drawn(self._share)) for _ in range(_DRAWS)]
         low, high = np.quantile(again, [(1 - confidence) / 2, (1 + confidence) / 2])
         away = max(middle - low, high - middle)
-        return max(limits[0], middle - away), min(limits[1], middle + away)
+        return float(max(limits[0], middle - away)), float(
+            min(limits[1], middle + away)
+        )
 
 
 def _spread(sums: Floats) -> float:
@@ -192,6 +194,9 @@ def evaluate_regression(
     price = read_price(
         epsilon, 0, neighbours, rows_per_person, persons=privacy_ids is not None
     )
+    if not hasattr(model, "predict"):
+        wrong_option("model", type(model).__name__, N_("give a fitted regression"))
+    check_columns(model, X)
     span = _span(model, y_bounds)
     share = price.share()
     assert isinstance(share, Pure)  # noqa: S101  delta is 0
@@ -216,8 +221,6 @@ def evaluate_regression(
 
 
 def _span(model: Any, y_bounds: Any) -> Span:
-    if not hasattr(model, "predict"):
-        wrong_option("model", type(model).__name__, N_("give a fitted regression"))
     given = getattr(model, "y_bounds_", None) if y_bounds is None else y_bounds
     if given is None:
         raise DeclarationError(

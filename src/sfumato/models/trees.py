@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, ClassVar, Literal, final
+from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import ClassifierMixin
 
 from sfumato import noise
+from sfumato.models.classifier import PrivateClassifier
 from sfumato.models.declared import Feature, Span
 from sfumato.models.door import Floats, Share, cell_counts, described, deviation
-from sfumato.models.estimator import Facts, Job, PrivateEstimator
+from sfumato.models.estimator import Facts, Job
 from sfumato.models.options import whole_option
 from sfumato.models.price import Price, Pure
 from sfumato.models.progress import tick
@@ -51,8 +51,7 @@ class Tree:
         return at - len(columns)
 
 
-class _Forest(ClassifierMixin, PrivateEstimator):  # type: ignore[misc]
-    _wants: ClassVar[Literal["labels", "number", "nothing"]] = "labels"
+class _Forest(PrivateClassifier):
     trees_: tuple[Tree, ...]
 
     def _grow(self, facts: Facts, price: Price, count: Any, depth: Any) -> Job:
