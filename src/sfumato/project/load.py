@@ -14,10 +14,11 @@ from pydantic import ValidationError
 from sfumato.account import Budget, Epsilon, Loss, loss_of, told_delta
 from sfumato.account.rho import read_delta
 from sfumato.declare.dataset import Dataset
+from sfumato.declare.lookup import PublicTable
 from sfumato.declare.query import Query
 from sfumato.declare.schema import Schema
 from sfumato.declare.where import parse_filter
-from sfumato.errors import ProjectError, nearest
+from sfumato.errors import DeclarationError, ProjectError, nearest
 from sfumato.ledger import Limit
 from sfumato.plan import Plan, make_plan
 from sfumato.plan.check import check_query
@@ -28,6 +29,7 @@ from sfumato.project.column import with_derived
 from sfumato.project.learned import ModelTable
 from sfumato.project.place import place_of, placed, shown
 from sfumato.project.refuse import refusal
+from sfumato.project.related import still_underived, with_rows
 from sfumato.project.share import Wanted, share_out
 from sfumato.project.synthetic import AskedTable
 from sfumato.project.toml import read_toml
@@ -197,7 +199,28 @@ def _dataset(file: model.ProjectFile, where: Path) -> Dataset:
     source = declared_source(file.data, where)
     columns = {name: table.declared() for name, table in file.columns.items()}
     schema = Schema(columns, file.unit.declared())
-    return Dataset(source, schema=schema, name=file.data.name)
+    tables: dict[str, Dataset | PublicTable] = {}
+    for entry in file.tables:
+        with placed(f"{where.name}: {place_of('tables', entry.name)}"):
+            if entry.name in tables:
+                raise DeclarationError(
+                    N_("two tables have one name"),
+                    hint=N_("give each table a name of its own"),
+                )
+            tables[entry.name] = _other(entry, file, where)
+    with placed(where.name):
+        return Dataset(source, schema=schema, name=file.data.name, tables=tables)
+
+
+def _other(
+    entry: model.OtherTable, file: model.ProjectFile, where: Path
+) -> Dataset | PublicTable:
+    source = declared_source(entry.located, where)
+    columns = {name: table.declared() for name, table in entry.columns.items()}
+    if entry.key is not None:
+        return PublicTable(source, key=entry.key, columns=columns, name=entry.name)
+    unit = (entry.unit or file.unit).declared()
+    return Dataset(source, schema=Schema(columns, unit), name=entry.name)
 
 
 def _check_names(file: model.ProjectFile, where: str) -> None:
@@ -218,7 +241,7 @@ def _releases(
     wanted = [
         Wanted(
             e.name,
-            _query(e, file, dataset.schema, where),
+            _query(e, file, dataset, where),
             given(e, budget, where),
             e.weight,
             read_delta(e.delta),
@@ -250,10 +273,11 @@ def _headline(
 
 
 def _query(
-    entry: model.ReleaseTable, whole: model.ProjectFile, schema: Schema, file: str
+    entry: model.ReleaseTable, whole: model.ProjectFile, dataset: Dataset, file: str
 ) -> Query:
-    place = f"{file}: {place_of('releases', entry.name)}"
-    query = Query().select(*(s.declared() for s in entry.statistics))
+    place, schema = f"{file}: {place_of('releases', entry.name)}", dataset.schema
+    query = with_rows(entry.rows, dataset, whole.derive, f"{place}.rows")
+    query = query.select(*(s.declared() for s in entry.statistics))
     if entry.group_by or entry.keys is not None or entry.other is not None:
         with placed(f"{place}.keys" if entry.keys is not None else place):
             query = query.group_by(*entry.group_by, keys=entry.keys, other=entry.other)
@@ -261,7 +285,7 @@ def _query(
         with placed(f"{place}.where"):
             query = query.where(parse_filter(entry.where))
     with placed(place):
-        query = with_derived(query, whole.derive)
+        query = with_derived(query, still_underived(query, schema, whole.derive))
         check_query(query, schema)
     return query
 

@@ -14,6 +14,7 @@ from pydantic import Field, model_validator
 from sfumato.errors import DeclarationError
 from sfumato.project.column import ColumnTable, DeriveTable
 from sfumato.project.learned import ModelTable
+from sfumato.project.rows import FigureTable, RowsTable
 from sfumato.project.statistic import StatisticTable
 from sfumato.project.synthetic import SyntheticTable
 from sfumato.project.unit import UnitTable
@@ -35,10 +36,13 @@ __all__ = [
     "ColumnTable",
     "DataTable",
     "DeriveTable",
+    "FigureTable",
     "LimitTable",
+    "OtherTable",
     "OutputTable",
     "ProjectFile",
     "ReleaseTable",
+    "RowsTable",
     "StatisticTable",
     "Titles",
     "UnitTable",
@@ -79,6 +83,37 @@ class DataTable(Strict):
         gt=0,
         description="After how long PostgreSQL gives a statement up; default 600",
     )
+
+
+class OtherTable(DataTable):
+    """Another table: private and of the same people, or public."""
+
+    name: str = Field(min_length=1, description="What releases call it")
+    unit: UnitTable | None = Field(
+        default=None, description="Of a private table; default: that of the dataset"
+    )
+    key: str | list[str] | None = Field(
+        default=None, description="Of a public table: the columns that name one row"
+    )
+    columns: dict[str, ColumnTable] = Field(
+        min_length=1, description="By the exact name in the table"
+    )
+
+    @property
+    def located(self) -> DataTable:
+        """Where it is and how it is written."""
+        names = DataTable.model_fields.keys() & self.model_fields_set
+        given = {n.rstrip("_"): getattr(self, n) for n in names}
+        return DataTable.model_validate(given)
+
+    @model_validator(mode="after")
+    def _fits(self) -> OtherTable:
+        if self.key is not None and self.unit is not None:
+            raise DeclarationError(
+                N_("a public table has a key and no unit"),
+                hint=N_("remove unit, or remove key if its rows are private"),
+            )
+        return self
 
 
 class LimitTable(Strict):
@@ -187,6 +222,10 @@ class ReleaseTable(Strict):
     where: str | None = Field(
         default=None, description="Filter, such as: Age >= 30 and Outcome == 1"
     )
+    rows: list[RowsTable] = Field(
+        default_factory=list,
+        description="From the dataset's rows to those that it is about, step by step",
+    )
     confidence: Share = Field(default=0.95, description="Of every interval")
 
     @model_validator(mode="after")
@@ -223,6 +262,9 @@ class ProjectFile(Strict):
     )
     derive: list[DeriveTable] = Field(
         default_factory=list, description="Columns computed from the others"
+    )
+    tables: list[OtherTable] = Field(
+        default_factory=list, description="Other tables that releases join or unite"
     )
     budget: BudgetTable
     releases: list[ReleaseTable] = Field(default_factory=list)

@@ -176,6 +176,18 @@ def _table(loc: tuple[int | str, ...]) -> type[BaseModel]:  # noqa: PLR0911  one
             return _COLUMNS[str(tag)]
         case ("derive", *_):
             return column.DeriveTable
+        case ("tables", _, "columns", _, tag, _):
+            return _COLUMNS[str(tag)]
+        case ("tables", _, "unit", _):
+            return model.UnitTable
+        case ("tables", *_):
+            return model.OtherTable
+        case ("releases", _, "rows", _, "per_person", _, "column", tag, _):
+            return _COLUMNS[str(tag)]
+        case ("releases", _, "rows", _, "per_person", _, *_):
+            return model.FigureTable
+        case ("releases", _, "rows", *_):
+            return model.RowsTable
         case ("releases", _, "statistics", *_):
             return model.StatisticTable
         case ("budget", "limits", *_):
@@ -191,7 +203,7 @@ def _table(loc: tuple[int | str, ...]) -> type[BaseModel]:  # noqa: PLR0911  one
 def _name(keys: tuple[int | str, ...], raw: Mapping[str, Any]) -> str:
     """Write a path, with releases and derived columns called by their names."""
     named = list(keys)
-    if named[0] in ("releases", "derive") and len(named) > 1:
+    if named[0] in ("releases", "derive", "tables") and len(named) > 1:
         entry = raw[str(named[0])][named[1]]
         name = entry.get("name") if isinstance(entry, dict) else None
         named[1] = name if isinstance(name, str) and name else named[1]

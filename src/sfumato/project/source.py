@@ -38,3 +38,7 @@ def check_source(project: Project) -> None:
         source.path, encoding=source.encoding, separator=source.separator
     )
     check_header(list(project.dataset.schema), header, Path(source.path))
+    if project.dataset.private:
+        from sfumato.engine.load import open_engine
+
+        open_engine(project.dataset)  # all tables must be of one place, and read
