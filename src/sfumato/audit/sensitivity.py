@@ -197,11 +197,7 @@ def sensitivity(  # noqa: PLR0913  a question, a table, and how hard to look
         rows_only(schema.unit)
     small = small_schema(query, schema, loss)
     plan = make_plan(query, small, loss)
-    rows = hostile_rows(plan.table, query, pool, typed=typed)
-    others = _others(plan)
-    for name, own in others.items():
-        found = hostile_rows(own, query, pool, typed=typed)
-        rows += [{**row, TABLE: name} for row in found]
+    rows, others = every_row(plan, query, pool, typed=typed), others_of(plan)
     tried = made_tables(rows, tables, small.unit, others=others)
     if exact is not None:
         return _search(plan, tried, rows, exact, progress)
@@ -253,7 +249,7 @@ def _search(
             failures.append(table)
         else:
             worst = [_worse(a, b) for a, b in zip(worst or found, found, strict=True)]
-        others = _others(plan)
+        others = others_of(plan)
         pairs += sum(1 for _ in neighbours(table, plan.table.unit, rows, others))
         progress()
     return Sensitivity(tuple(worst), len(tried), pairs, tuple(failures))
@@ -315,7 +311,7 @@ def compare(
     here = exact(plan, rows)
     worst = [_claim(plan, p.aggregate, rows) for p in plan.parts]
     steps = [Change(None, 1, Fraction(0), rows)] * len(plan.steps)
-    for other in neighbours(rows, plan.table.unit, pool, _others(plan)):
+    for other in neighbours(rows, plan.table.unit, pool, others_of(plan)):
         moved = difference_for_audit(here, exact(plan, other))
         for i, vector in enumerate(moved):
             worst[i] = _worse(worst[i], _seen(worst[i], vector, other))
@@ -325,7 +321,19 @@ def compare(
     return [*worst, *steps]
 
 
-def _others(plan: Plan) -> dict[str, Schema]:
+def every_row(
+    plan: Plan, query: Query, count: int, *, typed: bool = False
+) -> list[Row]:
+    """Return hostile rows of all tables that a plan reads; see `hostile_rows`."""
+    rows = hostile_rows(plan.table, query, count, typed=typed)
+    for name, own in others_of(plan).items():
+        found = hostile_rows(own, query, count, typed=typed)
+        rows += [{**row, TABLE: name} for row in found]
+    return rows
+
+
+def others_of(plan: Plan) -> dict[str, Schema]:
+    """Return the other private tables that a plan reads."""
     return {one.name: one.schema for one in others_in(plan.query.base)}
 
 

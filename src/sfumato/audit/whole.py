@@ -18,8 +18,10 @@ from sfumato.audit.laws import fits
 from sfumato.audit.outcome import Draws
 from sfumato.audit.sensitivity import (
     World,
+    every_row,
     made_tables,
     neighbours,
+    others_of,
     sensitivity,
     share,
     small_schema,
@@ -30,6 +32,7 @@ from sfumato.declare.schema import Schema
 from sfumato.engine import Exact, Integers
 from sfumato.gate import difference_for_audit, draws_for_audit
 from sfumato.plan import Plan, make_plan
+from sfumato.plan.relate import others_in
 from sfumato.release.audited import Check
 from sfumato.secret import Secret
 from sfumato.session import Session
@@ -156,7 +159,7 @@ class ReleaseAudit:
 
     def _compare(self, epsilon: float, delta: float) -> Finding:
         plan = self._plan
-        with World(plan.table) as world:
+        with World(plan.table, others_of(plan)) as world:
             one, other = _farthest(plan, world, self._query)
             drawn = [
                 draws_for_audit(plan, world.exact(plan, table), self._draws)
@@ -169,11 +172,12 @@ class ReleaseAudit:
 
 def _farthest(plan: Plan, world: World, query: Query) -> tuple[Table, Table]:
     """Return the neighbours, of those tried, that use up most of the charge."""
-    rows = hostile_rows(plan.table, query, 4)
+    others = others_of(plan)
+    rows = every_row(plan, query, 4)
     best: tuple[Any, Table, Table] = (-1, rows, rows)
-    for table in made_tables(rows, 6, plan.table.unit, most=2):
+    for table in made_tables(rows, 6, plan.table.unit, most=2, others=others):
         here = world.exact(plan, table)
-        for other in neighbours(table, plan.table.unit, rows):
+        for other in neighbours(table, plan.table.unit, rows, others):
             moved = difference_for_audit(here, world.exact(plan, other))
             used = sum(
                 share(s, [moved[p] for p in s.parts], len(plan.groups))
@@ -215,7 +219,10 @@ def race(query: Query, schema: Schema, loss: Loss) -> Check:
         costs = loss.units * _ANSWERS, loss.delta_units * _ANSWERS
         cap = type(loss).from_units(*costs)
     with TemporaryDirectory() as folder:
-        data = Dataset(table, schema=small, name="audit")
+        others = {
+            one.name: Dataset([], schema=one.schema) for one in others_in(query.base)
+        }
+        data = Dataset(table, schema=small, name="audit", tables=others)
         session = Session(data, budget=cap, ledger=Path(folder) / "audit.ledger")
         plan = session.ask(query).plan(loss)
         given = budget_race(plan.release, threads=_THREADS, each=_EACH)

@@ -165,7 +165,7 @@ def _unknown(
     return ProjectError(N_("{place} is unknown"), hint=hint, place=place, near=near)
 
 
-def _table(loc: tuple[int | str, ...]) -> type[BaseModel]:  # noqa: PLR0911  one per table
+def _table(loc: tuple[int | str, ...]) -> type[BaseModel]:  # noqa: C901, PLR0911, PLR0912  one per table
     """Return the model that the last key of a path was looked for in."""
     match loc:
         case (_,):

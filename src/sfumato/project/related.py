@@ -5,7 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sfumato.combine import KnownTables, join_people, join_public, per_person, private_table, union  # fmt: skip
+from sfumato.combine import (  # fmt: skip
+    KnownTables,
+    join_people,
+    join_public,
+    per_person,
+    private_table,
+    union,
+)
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.lookup import Lookup
 from sfumato.declare.query import Query, count

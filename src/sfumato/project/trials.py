@@ -26,10 +26,18 @@ def stand_in(project: Project, public: Path | None) -> Dataset:
     The file is read as the project reads its own table.
 
     Raises:
-        ProjectError: The public file is the private table itself.
+        ProjectError: The public file is the private table itself, or there are others.
     """
     if public is None:
         return project.dataset
+    if project.dataset.private:
+        raise ProjectError(
+            N_("the project has several private tables, and one stand-in is named"),
+            hint=N_(
+                "its owner may write --owner, to simulate on the tables themselves"
+            ),
+        )
+    tables = project.dataset.public
     source: Any = project.dataset.source
     held = getattr(source, "path", source)
     if isinstance(held, str | Path) and Path(held).resolve() == public.resolve():
@@ -41,8 +49,10 @@ def stand_in(project: Project, public: Path | None) -> Dataset:
     columnar = public.suffix.lower() in (".parquet", ".pq") or public.is_dir()
     if isinstance(source, CSV) and not columnar:
         about = source.encoding, source.separator, source.decimal, source.thousands
-        return Dataset(CSV(public, *about), schema=project.dataset.schema)
-    return Dataset(public, schema=project.dataset.schema)
+        return Dataset(
+            CSV(public, *about), schema=project.dataset.schema, tables=tables
+        )
+    return Dataset(public, schema=project.dataset.schema, tables=tables)
 
 
 def tries(

@@ -137,12 +137,15 @@ class Stand:
 
     def _rehearse(self, plan: Plan, runs: int) -> OwnerRehearsal:
         """Run a plan on the table as its schema declares it; an engine has one schema."""
-        if plan.schema not in self._engines:
+        if plan.table not in self._engines:
             table = Dataset(
-                self._table.source, schema=plan.schema, name=self._table.name
+                self._table.source,
+                schema=plan.table,
+                name=self._table.name,
+                tables=self._table.tables,
             )
-            self._engines[plan.schema] = open_engine(table)
-        return rehearse(plan, self._engines[plan.schema].run(plan), runs)
+            self._engines[plan.table] = open_engine(table)
+        return rehearse(plan, self._engines[plan.table].run(plan), runs)
 
     def _plan(self, query: Query, schema: Schema, loss: Loss, asked: Asked) -> Plan:
         try:
