@@ -64,36 +64,6 @@ def test_bc087_two_units(tmp_path):
         sf.Schema({"who": sf.Integer(0, 9)}, unit=WHO)
 
 
-JOINS = [
-    "SELECT sex, COUNT(*) FROM roles JOIN actors ON roles.actor = actors.id GROUP BY sex",
-    "SELECT sex, COUNT(*) FROM roles LEFT JOIN actors USING (actor) GROUP BY sex",
-    "SELECT sex, COUNT(*) FROM roles, actors WHERE roles.actor = actors.id GROUP BY sex",
-]
-
-
-def refused(texts):
-    """Every text is refused by the name of what it asks for, and nothing is spent."""
-    schema = sf.Schema({"sex": sf.Category(["F", "M"])})
-    desk = sf.Session(
-        sf.Dataset([{"sex": "F"}], schema=schema, name="roles"), budget="1"
-    )
-
-    for text in texts:
-        with pytest.raises(DeclarationError, match="JOIN"):
-            desk.sql(text)
-    assert desk.spent.units == 0
-
-
-def test_bc089_join_then_group():
-    """A join is not rewritten wrongly: there is none; one table is asked."""
-    refused(JOINS)
-
-
-def test_bc091_join_nan_key():
-    """No pair of keys, missing or not, is ever compared between two tables."""
-    refused([text.replace("actor", "key") for text in JOINS])
-
-
 class Tags(HTMLParser):
     """Collects the elements of a page."""
 

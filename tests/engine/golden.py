@@ -7,10 +7,14 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sfumato.declare import feature
 from sfumato.declare import query as ask
 from sfumato.declare.choice import when
 from sfumato.declare.expr import col
+from sfumato.declare.lookup import Lookup
+from sfumato.declare.relation import Joined, Looked, Other, Part, PerPerson, United
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
+from sfumato.declare.unit import Unit
 from sfumato.engine.compiled import compiled, statement
 from sfumato.plan import make_plan
 
@@ -43,11 +47,33 @@ QUESTIONS = {
     .group_by("band").select(ask.mean("ratio"), ask.count()),
 }  # fmt: skip
 
+PEOPLE = Schema(
+    {"x": Real(0, 20, step="0.1", missing=0), "day": Integer(0, 400), "site": Category(["A", "B"])},
+    unit=Unit("patient", max_rows=5, max_groups=2, missing="NA"),
+)  # fmt: skip
+LABS = Schema({"y": Integer(0, 9)}, unit=Unit("id", max_rows=5, max_groups=2))
+SITES = Lookup("sites", ("code",), (("region", Category(["N", "S"])), ("beds", Integer(0, 999)), ("open", Boolean())), ((("A",), (0, 120.0, 1)), (("B",), (1, None, None))))  # fmt: skip
+FIGURES = (
+    ("worst", feature.max("x")), ("home", feature.last("site", by="day")),
+    ("paid", feature.sum("x", Real(0, 100))), ("visits", feature.count(most=20)),
+)  # fmt: skip
+FIRST = Part(
+    None, Q.derive("old", col("day") - 100, Real(-100, 300)).derived, col("x") > 1
+)
+RELATED = {
+    "public": Q.of(Looked(FIRST, ("site",), SITES)).group_by("region").select(ask.count(), ask.mean("beds"), ask.mean("old")),
+    "persons": Q.of(PerPerson(FIRST, FIGURES)).group_by("home").select(ask.mean("worst"), ask.sum("paid"), ask.count()),
+    "pairs-of-people": Q.of(Joined(Part(), Part(Other("labs", LABS)), "l_")).select(ask.mean("l_y"), ask.people()),
+    "united": Q.of(United((Part(), Part(None, (), col("x") > 1)))).select(ask.count(), ask.histogram("site")),
+}  # fmt: skip
+
 
 def texts():
     """Yield the path and the text of each golden file."""
-    for name, query in QUESTIONS.items():
-        plan = make_plan(query, SCHEMA, 1)
+    asked = [(name, query, SCHEMA) for name, query in QUESTIONS.items()]
+    asked += [(name, query, PEOPLE) for name, query in RELATED.items()]
+    for name, query, schema in asked:
+        plan = make_plan(query, schema, 1)
         for target in RUN:
             yield FOLDER / target / f"{name}.sql", statement(plan, target) + "\n"
         for target in NOT_RUN:
