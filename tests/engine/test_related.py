@@ -11,8 +11,10 @@ import related as r
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sfumato.account import Epsilon
 from sfumato.declare import feature
 from sfumato.declare import query as ask
+from sfumato.declare.bounds import private_bounds
 from sfumato.declare.lookup import Lookup, PublicTable
 from sfumato.declare.query import Query
 from sfumato.declare.relation import Joined, Looked, Other, Part, PerPerson, United
@@ -22,6 +24,7 @@ from sfumato.engine.load import open_engine
 from sfumato.engine.public import read_public
 from sfumato.errors import DeclarationError
 from sfumato.plan import make_plan
+from sfumato.plan.bounded import make_bounded
 
 IDS = st.sampled_from([1, 2, "2", "2.0", None, "NA", "a", 3.0, math.nan])
 CROWD = st.lists(
@@ -326,6 +329,36 @@ def test_a_public_number_of_people_is_not_joined():
     ):
         with pytest.raises(DeclarationError, match="number of units is public"):
             make_plan(Query().of(base).select(ask.count()), schema, 1)
+
+
+def test_unknown_keys_of_united_rows_are_refused():
+    """A threshold pays for one row of one unit, and here a person has one in each table."""
+    plain = Schema(dict(VISITS.columns))
+    both = Query().of(United((Part(), Part()))).group_by("note").select(ask.count())
+
+    with pytest.raises(DeclarationError, match="united tables"):
+        make_plan(both, plain, "1")
+    with pytest.raises(DeclarationError, match="united tables"):
+        make_plan(both, plain, Epsilon("1", "1e-7"))
+
+
+@pytest.mark.parametrize("table", ["own", "other"])
+def test_private_bounds_are_not_joined(table):
+    """Bounds that a first step would find are refused in every table that is read."""
+    wide = Real(bounds=private_bounds(within=(0, 1000)))
+    private = Schema({"x": wide}, unit=WHO)
+    public = Schema({"x": Real(0, 10)}, unit=WHO)
+    main, other = (private, public) if table == "own" else (public, private)
+    base = Other(r.LABS, other)
+    if table == "own":
+        base = PerPerson(Part(), (("f", feature.max("x")),))
+    query = Query().of(base).select(ask.mean("f" if table == "own" else "x"))
+
+    with pytest.raises(DeclarationError, match="private bounds"):
+        make_plan(query, main, 1)
+    if table == "own":  # the other table's columns are its own, whatever their names
+        asked = Query().of(Other(r.LABS, public)).select(ask.mean("x"))
+        assert make_bounded(asked, main, 1, dataset="t") is None
 
 
 def test_an_engine_answers_of_its_own_schema_only():

@@ -111,7 +111,7 @@ def make_bounded(
             if private is not None:
                 wanted[statistic.column] = private.share
     _check_derived(query)
-    if not wanted:
+    if not wanted or query.base is not None:  # of whose tables none has private bounds
         return None
     _check_alone(query, wanted)
     if isinstance(schema.unit, Unit):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import assert_never
 
 from sfumato.declare.calendar import Date
+from sfumato.declare.merged import OneInEach
 from sfumato.declare.query import (
     Correlation,
     Count,
@@ -62,7 +63,12 @@ def check_query(query: Query, schema: Schema) -> Schema:
     schema = widened(query, related(query.base, schema))
     for statistic in query.statistics:
         _check_statistic(statistic, schema)
-    Grouping.of(query, schema)
+    if Grouping.of(query, schema).unknown and isinstance(schema.unit, OneInEach):
+        # The δ of a threshold is for the one row that one unit can bring in.
+        raise DeclarationError(
+            N_("unknown keys are not shown of united tables whose unit is one row"),
+            hint=N_("list public keys, group_by(…, keys=[…]), or declare Unit(…)"),
+        )
     if query.condition is not None:
         check_condition(query.condition, schema)
     check_shown(query)

@@ -106,6 +106,7 @@ def relation_schema(base: Base, schema: Schema) -> Schema:
                     N_("the tables of a dataset protect different units"),
                     hint=N_("declare Unit(…) for all of them, or Rows() for all"),
                 )
+            _check_bounds(own)
             return own
         case Looked():
             return _looked(base, part_schema(base.rows, schema))
