@@ -336,3 +336,17 @@ def test_whatever_stands_anywhere_is_loaded_or_refused_in_one_line(data):
 
     assert "\n" not in said.fact.replace("\\n", "")
     assert said.hint
+
+
+@pytest.mark.parametrize(
+    ("table", "place"),
+    [
+        ('[[models]]\nname = "m"\nkind = "x"\ntarget = "c"\nepsilon = "1"\n', "kind"),
+        ('[synthetic]\nepsilon = "1"\nkind = "x"\n', "kind"),
+    ],
+)
+def test_an_unknown_entry_of_models_and_tables_is_named(table, place):
+    """It is a clear refusal, as everywhere else, and no fault of the program."""
+    with pytest.raises(ProjectError, match="is unknown") as refused:
+        from_values(tomllib.loads(GOOD + table), Path("x/p.toml"))
+    assert place in str(refused.value)

@@ -84,13 +84,21 @@ def _round(values: Floats, down: Floats, system: System, reach: int) -> Floats |
             limits.append(LinearConstraint(matrix @ steps, right + least, right))
     costs = [1 - 2 * share] + [np.ones(size)] * (2 if reach else 0)
     tops = [np.ones(size)] + [np.full(size, float(reach))] * (2 if reach else 0)
-    found = milp(
-        np.concatenate(costs),
-        integrality=np.ones(steps.shape[1], dtype=np.int64),
-        bounds=Bounds(0.0, np.concatenate(tops)),
-        constraints=limits,
-    )
-    if found.x is None:
+
+    def solved(*, whole: bool) -> Floats | None:
+        """Return a vertex; without integrality tables have whole ones all the same."""
+        found: Floats | None = milp(
+            np.concatenate(costs),
+            integrality=np.full(steps.shape[1], int(whole)),
+            bounds=Bounds(0.0, np.concatenate(tops)),
+            constraints=limits,
+        ).x
+        return found
+
+    moves = solved(whole=False)
+    if moves is not None and np.abs(moves - np.round(moves)).max() > _WHOLE:
+        moves = solved(whole=True)
+    if moves is None:
         return None
-    moved = np.asarray(steps @ found.x, dtype=np.float64)
+    moved = np.asarray(steps @ np.round(moves), dtype=np.float64)
     return down + np.round(moved)

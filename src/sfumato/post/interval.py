@@ -7,7 +7,6 @@ It says nothing about sampling: how far these rows are from other rows.
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from math import ceil, floor
 from typing import Any, TypeAlias, assert_never
 
 import numpy as np
@@ -67,7 +66,8 @@ def intervals(  # noqa: C901, PLR0911, PLR0912  one for each recipe
     Counts, histograms and sums of one noise term: exact quantiles of its law (never
     too narrow; counts are cut at 0). Figures of two or three terms: a parametric
     bootstrap. The noise of all terms is drawn afresh from its exact law and subtracted from what was
-    released; the interval holds the middle `confidence` of the outcomes. Beyond 99.9 %
+    released; the interval holds the middle `confidence` of the outcomes, and one standard
+    error of their rank more. Beyond 99.9 %
     the draws do not reach far enough: there each term has its share of what may fail, by
     its exact quantile, and the interval holds every outcome of such terms.
     """
@@ -100,7 +100,8 @@ def intervals(  # noqa: C901, PLR0911, PLR0912  one for each recipe
             else:
                 sums, counts = noise_draws(plan, (total, count))
                 spread = np.abs(half * sums + middle * counts)
-                reach = float(_order(spread[None, :], ceil(confidence * DRAWS) - 1)[0])
+                rank = DRAWS - 1 - _outside(confidence, sides=1)
+                reach = float(_order(spread[None, :], rank)[0])
             estimate = points(plan, recipe, values)
             return estimate - reach, estimate + reach
         case _:
@@ -192,7 +193,7 @@ def _quotient(
     up, down = (
         np.sum([f * noise[p] for p, f in linear(plan, r).items()], axis=0) for r in pair
     )
-    outside = floor((1 - confidence) / 2 * DRAWS)
+    outside = _outside(confidence)
     low, high = np.empty(len(above)), np.empty(len(above))
     for start in range(0, len(low), _CHUNK):
         part = slice(start, start + _CHUNK)
@@ -266,7 +267,7 @@ def _bootstrap(
     if parts[-1] is None:
         noise.append(np.zeros(DRAWS))
         held.append(np.full(len(held[0]), float(plan.schema.unit.rows or 1)))
-    outside = np.floor((1 - np.asarray(confidence)) / 2 * DRAWS).astype(int)
+    outside = _outside(confidence)
     low, high = [], []
     for start in range(0, len(held[0]), _CHUNK):
         part = slice(start, start + _CHUNK)
@@ -291,6 +292,17 @@ def _bootstrap(
 def _is_rare(confidence: float) -> bool:
     """Tell whether too few of the draws would lie beyond an end to place it."""
     return (1 - confidence) / 2 * DRAWS < _FEWEST
+
+
+def _outside(confidence: Levels, *, sides: int = 2) -> Any:
+    """Return how many of the draws lie beyond each end.
+
+    One standard error fewer than expected: the rank of a draw is itself uncertain, and
+    an interval shall not hold less often than it says.
+    """
+    share = (1 - np.asarray(confidence)) / sides
+    fewer = DRAWS * share - np.sqrt(DRAWS * share * (1 - share))
+    return np.maximum(0, np.floor(fewer)).astype(int)
 
 
 def _order(outcomes: Floats, ranks: Any) -> Floats:

@@ -9,7 +9,7 @@ from pydantic import BaseModel, ValidationError
 from pydantic_core import ErrorDetails
 
 from sfumato.errors import ProjectError, SfumatoError, nearest
-from sfumato.project import column, model
+from sfumato.project import column, learned, model, synthetic
 from sfumato.project.place import PlacedError, place_of, shown
 from sfumato.words import N_, translate
 
@@ -28,6 +28,8 @@ _TABLES: Mapping[str, type[BaseModel]] = {
     "unit": model.UnitTable,
     "budget": model.BudgetTable,
     "output": model.OutputTable,
+    "synthetic": synthetic.SyntheticTable,
+    "models": learned.ModelTable,
 }
 _WANTED = {
     "string_type": N_("{place} must be a text in quotes, got {value}"),

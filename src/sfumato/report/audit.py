@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 
 from sfumato.release.audited import Audited, Check, Kind
@@ -92,6 +93,26 @@ _UNTESTED = (
 )
 
 
+_WORDS = (
+    (
+        re.compile(r"\bjoint noise of (?P<count>\d+) numbers, scale (?P<scale>\S+)$"),
+        N_("joint noise of {count} numbers, scale {scale}"),
+    ),
+    (
+        re.compile(r"\bgeometric, scale (?P<scale>\S+)$"),
+        N_("two-sided geometric noise, scale {scale}"),
+    ),
+    (
+        re.compile(r"\bGaussian \((?P<law>discrete|whole)\), σ (?P<scale>\S+)$"),
+        N_("Gaussian noise ({law}), σ = {scale}"),
+    ),
+    (
+        re.compile(r"\bdiscriminant of (?P<count>\d+) numbers\b"),
+        N_("a discriminant of {count} numbers"),
+    ),
+)
+
+
 @dataclass(frozen=True, slots=True)
 class _Row:
     subject: str
@@ -151,10 +172,18 @@ def _sections(audited: Audited, say: Say) -> list[_Section]:
     return found
 
 
+def _told(text: str, say: Say) -> str:
+    """Put the laws and events of a check into words of the page's language."""
+    found = visible(text)
+    for pattern, words in _WORDS:
+        found = pattern.sub(lambda m, w=words: say(w, **m.groupdict()), found)  # type: ignore[misc]
+    return found
+
+
 def _row(check: Check, say: Say) -> _Row:
-    facts = {name: visible(text) for name, text in check.facts.items()}
+    facts = {name: _told(text, say) for name, text in check.facts.items()}
     return _Row(
-        visible(check.subject),
+        _told(check.subject, say),
         check.claimed,
         check.found,
         say(_FACTS[check.kind], **facts),
