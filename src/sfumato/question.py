@@ -219,13 +219,14 @@ class SessionPlan:
         return self.whole.cost
 
     def visible(self, confidence: float = 0.95) -> int | None:
-        """Return the rows that an unknown key needs to be shown; reads no data.
+        """Return the rows, or people, that an unknown key needs to be shown; reads no data.
 
         Args:
-            confidence: Probability with which a key of that many rows is shown.
+            confidence: Probability with which a key of that many is shown.
 
         Returns:
-            A number of rows, or none where all keys are public.
+            A number of rows, of people where the unit is a person, or none where all
+            keys are public.
         """
         threshold = self.plan.threshold
         return None if threshold is None else threshold.visible(_confidence(confidence))
@@ -354,9 +355,12 @@ class SessionPlan:
             f"cost: {loss_text(self.cost)} per {unit.name} ({unit.neighbours})",
         ]
         if (threshold := self.plan.threshold) is not None:
+            some, lone = ("rows", "one row")
+            if unit.name == "person":
+                some, lone = "people", "keys of one person alone"
             lines.append(
                 f"  a key is shown from a noisy count of {threshold.least}: "
-                f"{threshold.visible(0.95)} rows (95 %), one row with probability "
+                f"{threshold.visible(0.95)} {some} (95 %), {lone} with probability "
                 f"{float(threshold.cost.delta):.4g} at most"
             )
         for e in self.expected():

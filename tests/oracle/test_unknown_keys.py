@@ -7,19 +7,16 @@ the plan charges; no draw decides whether a test passes.
 
 from __future__ import annotations
 
-from collections import defaultdict
 from dataclasses import replace
-from decimal import Decimal, localcontext
-from fractions import Fraction
-from itertools import product
+from decimal import Decimal
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from outcomes import SLACK, charged, lost, outcomes
 
 from sfumato import gate
 from sfumato.account import ZCDP, Epsilon, Threshold
-from sfumato.account.precise import normal_tail
 from sfumato.audit.sensitivity import World, neighbours
 from sfumato.declare import query as ask
 from sfumato.declare.expr import col
@@ -33,8 +30,6 @@ from sfumato.plan import lower, make_plan, record
 from sfumato.plan.grouping import Grouping
 from sfumato.post import figures
 
-DIGITS = 60
-SLACK = Decimal(10) ** -30
 COLUMNS = {"city": Text(longest=4), "g": Category(["a", "b"]), "x": Integer(0, 9)}
 SIZE = 3
 ADD, REPLACE = Rows(), Rows(neighbours="replace_one", size=SIZE)
@@ -50,56 +45,6 @@ def plan_of(loss, unit=ADD, *, by=("city",), statistics=(ask.count(),), where=No
     query = ask.Query().group_by(*by, other=other).select(*statistics)
     query = query if where is None else query.where(where)
     return make_plan(query, Schema(COLUMNS, unit=unit), loss)
-
-
-def law(threshold):
-    """Return P(Z = z) for every z that the noise of a threshold can be, to 60 digits."""
-    with localcontext(prec=DIGITS):
-        scale = threshold.scale
-        if threshold.law == "gaussian":
-            far = int(8 * scale) + 2
-            half = Fraction(1, 2)
-            tails = [normal_tail((z - half) / scale).high for z in range(-far, far + 2)]
-            masses = [a - b for a, b in zip(tails, tails[1:], strict=False)]
-            return {z: Decimal(m.numerator) / Decimal(m.denominator) for z, m in zip(range(-far, far + 1), masses, strict=True)}  # fmt: skip
-        a = (-Decimal(scale.denominator) / Decimal(scale.numerator)).exp()
-        k = threshold.reach
-        whole = 1 + a - 2 * a ** (k + 1)
-        return {z: (1 - a) / whole * a ** abs(z) for z in range(-k, k + 1)}
-
-
-def outcomes(plan, exact):
-    """Return the probability of everything that a release can show of the keys."""
-    masses = law(plan.threshold)
-    found: dict[object, Decimal] = defaultdict(Decimal)
-    for drawn in product(masses, repeat=len(exact.groups)):
-        with pytest.MonkeyPatch.context() as patch:
-            patch.setattr(gate, "_draw_threshold", lambda *_, d=drawn: d)
-            shown, noisy = gate._release(plan, exact)
-        mass = Decimal(1)
-        with localcontext(prec=DIGITS):
-            for z in drawn:
-                mass *= masses[z]
-            found[shown.groups, noisy[plan.selecting]] += mass
-    return found
-
-
-def lost(plan, here, there):
-    """Return the δ between the releases of two tables at the ε that the plan charges."""
-    p, q = outcomes(plan, here), outcomes(plan, there)
-    with localcontext(prec=DIGITS):
-        e = plan.step_of(plan.selecting).mechanism.cost.value
-        factor = (Decimal(e.numerator) / Decimal(e.denominator)).exp()
-        return max(
-            sum(max(Decimal(0), m - factor * q.get(o, 0)) for o, m in p.items()),
-            sum(max(Decimal(0), m - factor * p.get(o, 0)) for o, m in q.items()),
-        )
-
-
-def charged(plan):
-    """Return the δ that the ledger is asked for."""
-    delta = plan.cost.delta
-    return Decimal(delta.numerator) / Decimal(delta.denominator)
 
 
 SURE = Epsilon("3", "1e-3")  # few values of noise: pairs of keys can be enumerated

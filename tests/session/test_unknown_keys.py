@@ -2,10 +2,12 @@
 
 import logging
 import traceback
+from fractions import Fraction
 
 import pandas as pd
 import pytest
 
+import sfumato as sf
 from sfumato import (
     ZCDP,
     ApproxDP,
@@ -274,3 +276,27 @@ def test_a_synthetic_table_needs_known_values():
     with pytest.raises(DeclarationError, match="'city' has no declared keys"):
         grids(SCHEMA, ["city", "x"], cells=4)
     assert len(grids(SCHEMA, ["x"], cells=4)) == 1
+
+
+def test_unknown_keys_of_people_are_paid_planned_and_told() -> None:
+    """The threshold is of people, the δ is in the ledger, and rare keys are hidden."""
+    unit = sf.Unit("who", max_rows=2, max_groups=3)
+    schema = sf.Schema({"city": sf.Text(), "x": sf.Integer(0, 10)}, unit=unit)
+    rows = [
+        {"who": i, "city": c, "x": 5} for i in range(400) for c in ("Bonn", "Ulm", "é")
+    ] + [{"who": 1, "city": f"rare {i}", "x": 5} for i in range(50)]
+    session = sf.Session(
+        sf.Dataset(rows, schema=schema), budget=sf.Epsilon("6", "1e-6")
+    )
+    ask = session.query().group_by("city").select(sf.count(), sf.people(), sf.mean("x"))
+
+    plan = ask.plan("5", delta="1e-10")
+    release = plan.release()
+
+    assert plan.visible(0.95) == plan.plan.threshold.visible(0.95)
+    assert "people (95 %), keys of one person alone with probability 1e-10" in str(plan)
+    assert (session.spent.value, session.spent.delta) == (5, Fraction(1, 10**10))
+    assert {f.group["city"] for f in release} == {"Bonn", "Ulm", "é"}
+    people = release.find("people", city="Bonn")
+    assert abs(people.estimate - 400) < 60
+    assert float(release.claim.delta) == 1e-10

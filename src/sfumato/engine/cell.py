@@ -218,4 +218,10 @@ def identity(cell: object, column: Identifier) -> str | None:
     if isinstance(cell, float) and abs(cell) >= _WHOLE:
         return None
     text = token(cell)
-    return None if not text or text in column.missing else text
+    if not text or text in column.missing:
+        return None
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # a lone surrogate, which no database holds
+        return None
+    return text

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from math import nan
-from typing import Any, TypeAlias, assert_never, final
+from typing import Any, TypeAlias, assert_never
 
 import numpy as np
 
@@ -40,8 +40,7 @@ DAY = np.dtype([("day", np.float64)])
 def cell_reader(column: Stored) -> Callable[[object], Any]:
     """Return the total function from a cell to a number (NaN), place (-1) or text (none).
 
-    Missing codes stay numbers here; each scan tells them apart. Identifiers get places
-    in the order in which this reader meets them, so a column has one reader.
+    Missing codes stay numbers here; each scan tells them apart. Identifiers stay texts.
 
     Examples:
         >>> list(map(cell_reader(Category(["F", "M"])), ["M", "F", "f", None]))
@@ -57,35 +56,13 @@ def cell_reader(column: Stored) -> Callable[[object], Any]:
             places = {**dict.fromkeys(true, 1), **dict.fromkeys(false, 0)}
         case Category():
             places = {text: i for i, text in enumerate(column.tokens)}
-        case Identifier(shared=True):
-            return lambda cell: _storable(identity(cell, column))
         case Identifier():
-            return _Numbering(column)
+            return lambda cell: identity(cell, column)
         case Text():
             return lambda cell: text_key(cell, column)
         case _:
             assert_never(column)
     return lambda cell: places.get(token(plain(cell)), -1)  # none is no key
-
-
-def _storable(text: str | None) -> str | None:
-    """Return a text that a database can hold; a lone surrogate names nobody."""
-    try:
-        return None if text is None else text.encode().decode()
-    except UnicodeEncodeError:
-        return None
-
-
-@final
-class _Numbering:
-    """Gives each identifier a place of its own; -1 is nobody."""
-
-    def __init__(self, column: Identifier) -> None:
-        self._column, self._places = column, dict[str, int]()
-
-    def __call__(self, cell: object) -> float:
-        text = identity(cell, self._column)
-        return -1 if text is None else self._places.setdefault(text, len(self._places))
 
 
 def _read_number(cell: object) -> float:
@@ -105,12 +82,12 @@ def encode(cells: Iterable[object], column: Stored) -> Array:
 
 def pack(values: Iterable[Any], column: Stored) -> Array:
     """Return the array of what `cell_reader` returned for each cell."""
-    if isinstance(column, Text) or (isinstance(column, Identifier) and column.shared):
+    if isinstance(column, Text | Identifier):
         texts = list(values)
         array = np.empty(len(texts), dtype=object)
         array[:] = texts
         return array
-    if isinstance(column, Category | Boolean | Identifier):
+    if isinstance(column, Category | Boolean):
         return np.fromiter(values, dtype=np.int32).view(PLACE)
     numbers = np.fromiter(values, dtype=np.float64)
     return numbers.view(DAY) if isinstance(column, Date) else numbers

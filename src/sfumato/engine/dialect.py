@@ -32,7 +32,8 @@ class Dialect:
     whose first column is its highest bit. `hexed` stands for a text by the bytes of its UTF-8;
     where it is given, all but plain words are written so. `fence` ends
     a sub-query that must not be copied into the places where its columns are used.
-    `length` is in code points. `packed` makes a 16-bit integer of one that fits, where
+    `length` is in code points. `sorted` is a text to sort by
+    its bytes. `packed` makes a 16-bit integer of one that fits, where
     groups of such are kept in an array. `coded` is the place of a text among several, from
     0, or null.
     """
@@ -68,6 +69,7 @@ class Dialect:
     has_values: bool = True
     hexed: str | None = None
     fence: str = ""
+    sorted: str = "{x}"
     packed: str = ""
     coded: str = ""
 
@@ -183,6 +185,7 @@ POSTGRES = Dialect(
     fence=" OFFSET 0",
     length="char_length({x})",
     int_to_text="CAST({x} AS text)",
+    sorted='{x} COLLATE "C"',
 )
 
 _LOW = (1 << 21) - 1

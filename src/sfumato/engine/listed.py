@@ -30,7 +30,7 @@ class ListedKeys:
         self._places = {
             name: {key: i for i, key in enumerate(column.values)}
             for name, column in plan.grouping.columns
-            if not isinstance(column, Text)  # people have public keys only
+            if not isinstance(column, Text)
         }
 
     @property
@@ -38,12 +38,17 @@ class ListedKeys:
         """Whether some combination of declared keys is not listed."""
         return any(
             len(block.keys) < prod(len(self._places[n]) for n in block.columns)
-            for block in self._blocks
+            for block in self._known
         )
 
     def test(self) -> str:
         """Return SQL that is true exactly for the listed groups; it may be null."""
-        return " AND ".join(f"({self._block(block)})" for block in self._blocks)
+        return " AND ".join(f"({self._block(block)})" for block in self._known)
+
+    @property
+    def _known(self) -> list[Listed]:
+        """The blocks with public keys."""
+        return [block for block in self._blocks if block.keys]
 
     def _block(self, block: Listed) -> str:
         return self._among(block.columns, block.keys)

@@ -8,7 +8,9 @@ count, and the weighed integers are added up over people::
          uk AS (SELECT u AS person, COUNT(*) AS k FROM ug GROUP BY u)
     SELECT k0, SUM(s0 * min(m0, R)/m0 * min(k, G)/k) … FROM ug JOIN uk … GROUP BY k0
 
-and, for each histogram, once more with the bins of each person's rows. All steps are
+and, for each histogram, once more with the bins of each person's rows. Where keys are
+unknown, how many a person can bring in must be bounded too: there ``ug`` keeps G of her
+groups, chosen by `chosen`, and k plays no part. All steps are
 integer steps of at most 64 bits, so any engine returns the integers of `reference`:
 
 * a term is at most 2^30 in its unit (`fraction_bits`), so a table of less than 2^33 rows
@@ -26,8 +28,9 @@ from dataclasses import dataclass
 from typing import assert_never, final
 
 from sfumato.declare.unit import Unit
-from sfumato.engine import Integers
+from sfumato.engine import Exact, Integers, Keyed
 from sfumato.engine.dialect import Dialect
+from sfumato.engine.draw import nth
 from sfumato.engine.groups import Groups
 from sfumato.engine.physical import Layout
 from sfumato.engine.scan import Scan
@@ -96,12 +99,21 @@ class PeopleStatement:
         self._is_shared = len(plan.groups) > unit.max_groups
         self.sql = self._render()
 
-    def exact(self, rows: list[tuple[object, ...]]) -> Integers:
+    def exact(self, rows: list[tuple[object, ...]]) -> Exact:
         """Return the plan's integers."""
-        plan, keys = self._plan, len(self._plan.query.keys)
+        plan = self._plan
+        groups = Groups(plan, self._scan.groups, (row[1:] for row in rows))
+        if not plan.grouping.unknown:
+            return self._read(plan, groups, rows)
+        own = plan.shown(groups.found)
+        return Keyed(groups.found, self._read(own, groups, rows))
+
+    def _read(
+        self, plan: Plan, groups: Groups, rows: list[tuple[object, ...]]
+    ) -> Integers:
+        keys = len(plan.query.keys)
         found = [[0] * part.cells for part in plan.parts]
         bins = {b: [0] * (len(plan.groups) * b.count) for b in self._bins}
-        groups = Groups(plan, self._scan.groups, (row[1:] for row in rows))
         for branch, *row in rows:
             group = groups.place(tuple(row))
             if group is None:
@@ -155,8 +167,19 @@ class PeopleStatement:
         branches = [self._branch(keys)]
         branches += [self._bin_branch(keys, i) for i, _ in enumerate(self._bins)]
         return (
-            f"SELECT * FROM (WITH {cte.format(name='ug')} ({self._persons(keys)}){weights} "
+            f"SELECT * FROM (WITH {cte.format(name='ug')} ({self._kept(keys)}){weights} "
             f"{' UNION ALL '.join(branches)}) AS people"
+        )
+
+    def _kept(self, keys: list[str]) -> str:
+        """Return `_persons`; of unknown keys the groups of each person that are chosen."""
+        if not self._plan.grouping.unknown:
+            return self._persons(keys)
+        place = nth(self._plan, self._scan.groups, self._dialect)
+        most = self._dialect.integer(self._unit.max_groups)
+        return (
+            f"SELECT * FROM (SELECT own.*, {place} AS nth FROM ({self._persons(keys)}) "
+            f"AS own) AS ranked WHERE nth <= {most}"
         )
 
     def _persons(self, keys: list[str]) -> str:

@@ -14,6 +14,7 @@ from sfumato.declare.schema import Integer, Key, Real, Schema, Text
 from sfumato.declare.unit import Unit
 from sfumato.engine import Exact, Integers, Keyed
 from sfumato.engine.cell import clamped, grid_number, identity
+from sfumato.engine.draw import order
 from sfumato.engine.evaluate import Cell, Row, cell, truth, widened_row
 from sfumato.engine.rows import Tables, related_rows
 from sfumato.plan import (
@@ -81,8 +82,8 @@ class ReferenceEngine:
             keys = grouping.arranged({g for _, g in placed if g is not None})
         places: list[Group | None] = [*keys, *([None] if query.other else [])]
         groups = [[row for row, group in placed if group == place] for place in places]
-        if isinstance(schema.unit, Unit):  # the plan lists all keys
-            return Secret(_of_people(plan, schema.unit, groups))
+        if isinstance(schema.unit, Unit):
+            return Secret(_of_people(plan, schema.unit, keys, groups))
         integers = tuple(
             tuple(
                 integer
@@ -94,27 +95,49 @@ class ReferenceEngine:
         return Secret(Keyed(keys, integers) if grouping.unknown else integers)
 
 
-def _of_people(plan: Plan, unit: Unit, groups: list[list[Row]]) -> Integers:
+def _of_people(
+    plan: Plan, unit: Unit, keys: tuple[Group, ...], groups: list[list[Row]]
+) -> Exact:
     """Return the sums over people of what each adds to each group, weighed down.
 
     It is ``s * min(m, R)/m * min(k, G)/k`` of the sum s of her m rows' terms, where she
-    has rows in k groups; both quotients are cut towards zero.
+    has rows in k groups; both quotients are cut towards zero. Where keys are unknown,
+    G of her groups are kept (`draw`), and the others are as if she had no rows there.
     """
+    theirs = _persons(unit, groups)
+    if not plan.grouping.unknown:
+        return _sums(plan, unit, theirs)
+    for person in {person for held in theirs for person in held}:
+        own = [i for i, held in enumerate(theirs) if person in held]
+        own.sort(key=lambda i, who=person: order(plan, who, keys[i]))  # type: ignore[misc]
+        for i in own[unit.max_groups :]:
+            del theirs[i][person]
+    kept = [(key, held) for key, held in zip(keys, theirs, strict=True) if held]
+    integers = _sums(plan, unit, [held for _, held in kept])
+    return Keyed(tuple(key for key, _ in kept), integers)
+
+
+def _persons(unit: Unit, groups: list[list[Row]]) -> list[dict[str, list[Row]]]:
+    """Return, for each group, the rows of each person in it; nobody's are left out."""
     theirs: list[dict[str, list[Row]]] = [{} for _ in groups]
     for held, rows in zip(theirs, groups, strict=True):
         for row in rows:
             person = identity(row.get(unit.column), unit.identifier)
             if person is not None:
                 held.setdefault(person, []).append(row)
+    return theirs
+
+
+def _sums(plan: Plan, unit: Unit, theirs: list[dict[str, list[Row]]]) -> Integers:
     met = Counter(person for held in theirs for person in held)
     found = []
     for part in plan.parts:
-        cells = part.cells // len(groups)
+        cells = part.cells // max(1, len(plan.groups))
         integers = []
         for held in theirs:
             added = [0] * cells
             for person, rows in held.items():
-                weight = (min(met[person], unit.max_groups), met[person])
+                weight = min(met[person], unit.max_groups), met[person]
                 for i, size in enumerate(_of_person(plan, part, rows, unit.max_rows)):
                     added[i] += _times(size, *weight)
             integers += added

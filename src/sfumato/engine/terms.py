@@ -200,13 +200,11 @@ class Terms:
                 integer = self.dialect.to_int64.format(x=d)
                 x = f"CASE WHEN {nan} THEN NULL WHEN {whole} THEN {integer} END"
                 nobody = [self._constant(t, Whole()) for t in unit.missing]
-            case Places():
-                return f"CASE WHEN {cell} >= 0 THEN {cell} END"
             case Nothing():
                 return self.dialect.null_text
             case Whole() | Truth():
                 x, nobody = cell, [self._constant(t, physical) for t in unit.missing]
-            case Scaled():
+            case Scaled() | Places():
                 msg = "a loader left identifiers unread"
                 raise TypeError(msg)
             case _:

@@ -33,7 +33,7 @@ from sfumato.account import (
     make_selection,
 )
 from sfumato.declare.query import Query
-from sfumato.declare.unit import PrivacyUnit, Unit, rows_only
+from sfumato.declare.unit import PrivacyUnit, Unit
 from sfumato.plan.aggregate import Aggregate, Choice
 from sfumato.plan.record import Recipe, Step
 from sfumato.plan.term import (
@@ -71,7 +71,7 @@ def arrange(  # noqa: PLR0913, PLR0917  what a plan consists of
         worth[selecting] += 1
     if not isinstance(total, Epsilon):
         return _gaussian_steps(total, aggregates, worth, unit, groups)
-    crowd = _Crowd.of(unit, groups)
+    crowd = _Crowd.of(unit, groups, whole=selecting is not None)
     alone: list[_Class] = [
         (2 * w * (sensitivity(a, unit, groups=groups) * _size(a, unit)) ** 2, (i,))
         for i, (a, w) in enumerate(zip(aggregates, worth, strict=True))
@@ -115,9 +115,10 @@ class _Crowd:
     spread: int
 
     @classmethod
-    def of(cls, unit: PrivacyUnit, groups: int) -> _Crowd:
+    def of(cls, unit: PrivacyUnit, groups: int, *, whole: bool) -> _Crowd:
+        """Return it; `whole` where groups are chosen, so that no weight is a part."""
         sides = 2 if unit.neighbours == "replace_one" else 1
-        many = isinstance(unit, Unit) and groups > unit.max_groups
+        many = isinstance(unit, Unit) and groups > unit.max_groups and not whole
         full = sides * min(unit.max_groups, groups)
         return cls(groups, full, sides * groups if many else 0)
 
@@ -130,14 +131,20 @@ def _size(aggregate: Aggregate, unit: PrivacyUnit) -> float:
 def with_threshold(
     steps: Sequence[Step], selecting: int, delta_units: int, unit: PrivacyUnit
 ) -> tuple[Step, ...]:
-    """Return the steps with a threshold on one of them, which has the whole δ."""
-    keys = 2 if rows_only(unit).neighbours == "replace_one" else 1
+    """Return the steps with a threshold on one of them, which has the whole δ.
+
+    A unit is counted in at most ``max_groups`` keys, by 1 each: a row in one, a person
+    in those of her groups that were chosen. A replaced unit leaves as many and enters as
+    many, and can bring forth only the keys of one of the two tables.
+    """
+    sides = 2 if unit.neighbours == "replace_one" else 1
+    keys, new = sides * unit.max_groups, unit.max_groups
     found = []
     for step in steps:
         cost = step.mechanism.cost
         if step.parts == (selecting,):
             loss = type(cost).from_units(cost.units, delta_units)
-            found.append(Step(step.parts, Threshold(loss, keys=keys, new=1)))
+            found.append(Step(step.parts, Threshold(loss, keys=keys, new=new)))
         else:
             found.append(step)
     return tuple(found)

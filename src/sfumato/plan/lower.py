@@ -80,7 +80,7 @@ from sfumato.words import N_
 __all__ = ["make_plan"]
 
 _MOST_CELLS = 1_000_000
-_UNKNOWN = 2  # groups: any number above one; a replaced row can change its group
+_UNKNOWN = 2  # times a unit's groups: so many that two units need not share one
 
 
 def make_plan(
@@ -107,12 +107,11 @@ def make_plan(
     main = None if query.base is None else schema
     schema = check_query(query, schema)
     grouping = Grouping.of(query, schema)
-    if grouping.unknown and not isinstance(schema.unit, Rows):
-        # A person's weights bound what she adds, not how many groups she is in, and
-        # the δ of a threshold is for each group that one unit can bring in.
+    if grouping.unknown and query.other is not None and isinstance(schema.unit, Unit):
+        # Several hidden groups of one person would meet in that one group.
         raise DeclarationError(
-            N_("unknown keys are shown of tables whose unit is one row"),
-            hint=N_("list public keys: group_by(…, keys=[…])"),
+            N_("with unknown keys of people there is no group of all other rows"),
+            hint=N_("leave other= out, or list public keys: group_by(…, keys=[…])"),
         )
     _check_delta(total, grouping)
     needs = _Needs(query, schema)
@@ -139,12 +138,14 @@ def make_plan(
         recipes,
         query,
         schema.unit,
-        _UNKNOWN if grouping.unknown else len(groups),
+        _UNKNOWN * schema.unit.max_groups if grouping.unknown else len(groups),
         selecting,
     )
     if selecting is not None and not isinstance(total, GDP):
         steps = with_threshold(steps, selecting, total.delta_units, schema.unit)
     bits = [fraction_bits(a, schema.unit) for a in needs.aggregates]
+    if selecting is not None:
+        bits[selecting] = 0  # rows or people, whole ones: no weight is a part of one
     parts = tuple(map(Part, needs.aggregates, cells, bits))
     return Plan(
         dataset, schema, query, parts, steps, recipes, groups, total.measure, selecting,
@@ -197,11 +198,13 @@ class _Needs:
         self._everyone = query.condition is None and not query.keys
 
     def selecting(self) -> int:
-        """Return the part that counts the rows of each unknown key.
+        """Return the part that counts the rows, or the people, of each unknown key.
 
         Where other rows have a group too, it is a part of its own: the rows of hidden
         keys, which it counted, are counted once more among the others.
         """
+        if isinstance(self._schema.unit, Unit):
+            return self._place(CountPeople())
         if self._query.other is None:
             return self._place(CountRows())
         self.aggregates.append(CountRows())

@@ -287,6 +287,16 @@ class Plan:
         return replace(self, parts=one).shown(groups)
 
     @property
+    def salt(self) -> str:
+        """What the choice of a person's groups is salted with; public, and of the question.
+
+        The choice is private by its bound alone. The salt lets no key be favoured in
+        all questions.
+        """
+        asked = f"{self.dataset}|{self.query}"
+        return hashlib.sha256(asked.encode()).hexdigest()[:16]
+
+    @property
     def grouping(self) -> Grouping:
         """The grouping columns and their keys."""
         return Grouping.of(self.query, self.schema)

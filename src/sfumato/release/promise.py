@@ -48,6 +48,11 @@ def hidden_words(release: Release, say: Say) -> tuple[str, ...]:
         "Keys of few rows are not shown: a key is shown if its noisy count is {least} or "
         "more."
     )
+    if release.claim.unit == "person":
+        text = N_(
+            "Keys of few people are not shown: a key is shown if its noisy count of people "
+            "is {least} or more."
+        )
     none = () if release.figures else (say(N_("No key had enough rows.")),)
     return (*none, say(text, least=least))
 

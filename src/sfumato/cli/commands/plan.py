@@ -130,6 +130,12 @@ def _threshold(plan: Plan) -> list[str]:
         "Unknown keys: each is shown if its noisy count is {least} or more. A key of "
         "{visible} rows is shown with 95 %, a key of one row with {delta} at most."
     )
+    if plan.schema.unit.name == "person":
+        text = N_(
+            "Unknown keys: each is shown if its noisy count of people is {least} or more. "
+            "A key of {visible} people is shown with 95 %; one of the keys that one person "
+            "alone has, with {delta} at most."
+        )
     return [
         "",
         say(
