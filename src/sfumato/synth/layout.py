@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from contextlib import suppress
 from math import prod
 
 import numpy as np
@@ -25,6 +24,7 @@ from sfumato.words import N_
 __all__ = ["layout_of"]
 
 _ROOM = 200_000
+_MOST_SHARES = 4000  # of rounds, in whole units of the loss
 
 
 def layout_of(name: str, schema: Schema, options: Options, loss: Loss) -> Layout:
@@ -100,8 +100,7 @@ def _check_rules(fine: Sequence[Grid], options: Options) -> None:
 
 def _smallest(plan: TablePlan, columns: int) -> None:
     """Refuse a loss that cannot be split among the columns and rounds."""
-    with suppress(ValueError):
-        plan.cost.split([1] * (columns + 4000))
+    if plan.cost.units >= columns + _MOST_SHARES:
         return
     raise DeclarationError(
         N_("{loss} is too little to be shared by {columns} columns"),

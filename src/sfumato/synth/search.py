@@ -167,6 +167,7 @@ class Search:
         noise: float,
         share: Loss,
     ) -> Choose:
+        total = self.total
         top = max(self._weight(tables[i]) for i in fitting)
         weights = tuple(
             max(1, round(_WEIGHTS * self._weight(tables[i]) / top)) for i in fitting
@@ -175,7 +176,7 @@ class Search:
             weights = (1,) * len(fitting)
         return Choose(
             tuple(fitting),
-            tuple(self._predicted(model, tables[i]) for i in fitting),
+            tuple(self._predicted(model, tables[i], total) for i in fitting),
             weights,
             tuple(
                 round(w * noise * self.cells(tables[i]) * FINE)
@@ -184,10 +185,8 @@ class Search:
             share,
         )
 
-    def _predicted(self, model: Model, axes: Axes) -> Any:
-        return np.rint(model.marginal(axes).ravel() * (self.total * FINE)).astype(
-            np.int64
-        )
+    def _predicted(self, model: Model, axes: Axes, total: float) -> Any:
+        return np.rint(model.marginal(axes).ravel() * (total * FINE)).astype(np.int64)
 
     def _peel(
         self,
@@ -225,9 +224,10 @@ class Search:
         With errors e and noise, a set S gains Σ w·e - (Σ y)^(3/2) · σ(1), where
         y = (w · cells · √(2/π))^(2/3): the least noise its tables can have for the price.
         """
+        total = self.total
         asked = Rate(
             tuple(range(len(tables))),
-            tuple(self._predicted(model, t) for t in tables),
+            tuple(self._predicted(model, t, total) for t in tables),
             choosing,
         )
         errors = [e / FINE for e in self.purse.rate(sealed, asked)]
