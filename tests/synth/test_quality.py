@@ -95,6 +95,19 @@ def test_a_copy_of_the_rows_is_caught():
 
     assert leaked.gain > 0.5
     assert abs(honest.gain) < 0.3
+    assert leaked.inside + leaked.outside == pytest.approx(1)
+
+
+def test_ties_favour_neither_side():
+    """Where all rows are as near, half of them are said to be inside, on both sides."""
+    from sfumato.synth.quality import _half
+
+    one, other = _half(np.zeros(6), np.zeros(6))
+    near, far = _half(np.array([0.0, 0, 1, 1]), np.array([1.0, 2, 2, 2]))
+
+    assert one.tolist() == other.tolist() == [0.5] * 6
+    assert near.sum() + far.sum() == pytest.approx(4)
+    assert near.mean() > far.mean()
 
 
 def test_the_target_has_two_keys(made):

@@ -330,3 +330,15 @@ def test_the_forms_of_a_table(tmp_path):
     with pytest.raises(sf.ArgumentError, match="number of rows"):
         made.sample(-1)
     assert math.isclose(float(made.marginal("n", "=f").sum()), 1)
+
+
+def test_a_constant_column_stays_constant():
+    """One declared key, alone and beside others; no table is wasted on it."""
+    schema = sf.Schema({"site": sf.Category(["A"]), "ill": sf.Boolean()})
+    rows = [{"site": "A", "ill": i % 2 == 0} for i in range(300)]
+    table = sf.Dataset(rows, schema=schema, name="t")
+
+    made = Synthesizer(complete=True).fit(table, budget=sf.Epsilon("1"))
+
+    assert set(made.sample(50)["site"]) == {"A"}
+    assert all(len(t.columns) == 1 for t in made.release.tables)

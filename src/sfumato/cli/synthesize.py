@@ -165,7 +165,7 @@ def _tell(plan: SynthesisPlan) -> None:
                 "{columns} columns for {cost}; noise alone makes an error of up to "
                 "{error} in a column of 1000 rows ({name}); at most {megabytes} MB"
             ),
-            columns=len(single),
+            columns=len(plan.layout.grids) + len(plan.layout.dependents),
             cost=loss_words(plan.cost),
             error=f"{100 * worst.error:.0f}%",
             name=worst.columns[0],

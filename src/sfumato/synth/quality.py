@@ -258,8 +258,7 @@ def _attacks(
         exp(min(epsilon, 50)) + 1
     )
     near, far = (_nearest(x, rows) for x in (inside, outside))
-    cut = np.median(np.concatenate([near, far]))
-    found = [_attack("membership", near <= cut, far <= cut, bound)]
+    found = [_attack("membership", *_half(near, far), bound)]
     if target:
         names = [b.grid.name for b in made.made.binnings]
         secret = names.index(target)
@@ -269,8 +268,32 @@ def _attacks(
 
 
 def _nearest(points: Any, rows: Any) -> Array:
-    """Return for each point in how many columns its nearest synthetic row differs."""
-    return np.array([(rows != p).sum(axis=1).min() for p in points], np.float64)
+    """Return how far each point is from the synthetic rows.
+
+    Of two that are as near, the one that fewer rows are so near to is farther.
+    """
+    found = []
+    for p in points:
+        gap = (rows != p).sum(axis=1)
+        least = gap.min()
+        found.append(least * (len(rows) + 1) - (gap == least).sum())
+    return np.array(found, np.float64)
+
+
+def _half(near: Array, far: Array) -> tuple[Array, Array]:
+    """Return the chance that each row is said to be inside: the nearer half of all.
+
+    Rows just as near as the median share what is left of the half, so that ties favour
+    neither side.
+    """
+    both = np.concatenate([near, far])
+    cut = np.median(both)
+    ties = max(1, int((both == cut).sum()))
+    part = (len(both) / 2 - int((both < cut).sum())) / ties
+    one, other = (
+        np.where(x < cut, 1.0, np.where(x == cut, part, 0.0)) for x in (near, far)
+    )
+    return one, other
 
 
 def _guessed(points: Any, rows: Any, secret: int) -> Any:

@@ -30,7 +30,7 @@ __all__ = ["MOST_KEYS", "Layout", "make", "shares_of"]
 
 MOST_KEYS = 64  # bins of a column of keys
 _THIN = 0.1  # error of single columns, from noise alone, that asks for more of them
-_PENALTY = {False: 0.5, True: 0.7}  # the rule is public: thin by noisy counts
+_PENALTY = {False: 0.5, True: 1.0}  # the rule is public: thin by noisy counts
 _TOLD = 0.1  # share of what tells dependent columns
 _AT_ONCE = 2  # tables per column that pure ε chooses at once
 
