@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from sfumato.account import GDP, ZCDP, Epsilon, Gaussian, Geometric, charge
 from sfumato.declare.schema import Boolean, Schema
-from sfumato.declare.unit import Rows
+from sfumato.declare.unit import Rows, Unit
 from sfumato.engine.contingency import FINE, Choose, Measure, Rate
 from sfumato.errors import DeclarationError, SfumatoError
 from sfumato.gate import Purse
@@ -21,6 +21,7 @@ from sfumato.synth.search import split
 from sfumato.testing import seeded
 
 ADD, REPLACE = Rows(), Rows(neighbours="replace_one", size=9)
+PEOPLE = Unit("who", max_rows=3, max_groups=1)
 LOSSES = (Epsilon("1"), ZCDP("0.1"), GDP("0.1"))
 
 
@@ -68,7 +69,9 @@ def test_shares_empty_it_to_the_unit(loss, weights):
 
 
 @pytest.mark.parametrize("loss", LOSSES, ids=str)
-@pytest.mark.parametrize("unit", [ADD, REPLACE], ids=["add", "replace"])
+@pytest.mark.parametrize(
+    "unit", [ADD, REPLACE, PEOPLE], ids=["add", "replace", "people"]
+)
 @settings(deadline=None, max_examples=50)
 @given(units=st.integers(10**6, 10**12))
 def test_what_a_share_buys_costs_at_most_the_share(loss, unit, units):
@@ -98,6 +101,13 @@ def test_noise_fits_the_neighbour_relation():
         noise_of(ZCDP("0.5"), REPLACE, tables=6, size=FINE).squared_sensitivity
         == 24 * FINE**2
     )
+    assert noise_of(Epsilon("1"), PEOPLE) == Geometric(3 * FINE, "1")
+    assert noise_of(ZCDP("0.5"), PEOPLE).squared_sensitivity == (3 * FINE) ** 2
+    assert (
+        noise_of(ZCDP("0.5"), PEOPLE, tables=6, size=FINE).squared_sensitivity
+        == 6 * (3 * FINE) ** 2
+    )
+    assert choice_of(Epsilon("1"), PEOPLE, size=FINE).rate == Fraction(1, 6 * FINE)
     assert noise_of(GDP("0.5"), ADD).law == "whole"
     assert choice_of(Epsilon("1"), ADD, size=FINE).rate == Fraction(1, 2 * FINE)
     assert choice_of(Epsilon("1"), REPLACE, size=FINE).rate == Fraction(1, 4 * FINE)
