@@ -5,7 +5,7 @@ Needs nothing but Python: the peers are installed into an environment of their o
 and prints the whole table of accuracy, speed and memory.
 
     python benchmarks/models.py                         # 5 x 5 folds, 8 seeds each
-    python benchmarks/models.py --repeats 1 --seeds 2   # a tenth of that
+    python benchmarks/models.py --repeats 1 --seeds 2   # quick, and too few for the bars
 """
 
 from __future__ import annotations

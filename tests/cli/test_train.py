@@ -174,6 +174,23 @@ def test_a_project_without_models_says_so(clinic, run):
     assert done.exit_code == 2 and "[[models]]" in done.output
 
 
+def test_a_project_may_ask_for_models_alone(clinic, run):
+    """check names them and what comes next; run says that there is no release."""
+    start, end = PROJECT.index("[[releases]]"), PROJECT.index("[[models]]")
+    (clinic / "project.toml").write_text(
+        PROJECT[:start] + PROJECT[end:], encoding="utf-8"
+    )
+
+    checked = run("check", "project.toml")
+    assert checked.exit_code == 0, checked.output
+    assert "risk" in checked.output and "Next: sfumato train" in checked.output
+    refused = run("run", "project.toml", "--yes")
+    assert refused.exit_code == 2 and "no releases" in refused.output
+    assert not (clinic / "results").exists()
+    assert run("train", "project.toml", "--yes").exit_code == 0
+    assert spent(clinic) == sf.Epsilon("1.5")
+
+
 def test_the_model_file_is_plain_json(clinic, run):
     """It holds no path, no ledger and no row."""
     run("train", "project.toml", "--yes", "--out", "r")

@@ -44,3 +44,20 @@ def test_concrete_scikit_learn_models_are_never_inherited():
             }
             allowed = ("sklearn.base", "sklearn.utils")
             assert all(p.startswith(allowed) for p in parents), (name, parents)
+
+
+def test_every_estimator_has_a_page_that_says_all():
+    """Guarantee, algorithm, source and when not to use it; and the overview links to it."""
+    from sfumato import models
+
+    folder = Path(__file__).parents[2] / "docs" / "models"
+    pages = {p.name: p.read_text(encoding="utf-8") for p in folder.glob("*.md")}
+    overview = pages.pop("README.md")
+    kinds = [n for n in models.__all__ if hasattr(getattr(models, n), "fit")]
+    for name in (*kinds, "evaluate", "evaluate_regression"):
+        titled = [f for f, text in pages.items() if name in text.partition("\n")[0]]
+        assert len(titled) == 1, name
+        assert f"({titled[0]})" in overview
+    for text in pages.values():
+        for word in ("Guarantee", "Algorithm", "Source", "When not to use it"):
+            assert f"**{word}.**" in text

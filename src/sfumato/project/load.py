@@ -119,6 +119,12 @@ class Project:
         Raises:
             ProjectError: A name is unknown.
         """
+        if not self.releases:
+            raise ProjectError(
+                N_("{file} has no releases"),
+                hint=N_("sfumato train fits its models, sfumato synth its table"),
+                file=self.path.name,
+            )
         known = [asked.name for asked in self.releases]
         for name in only:
             if name not in known:

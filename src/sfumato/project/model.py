@@ -274,9 +274,12 @@ class ProjectFile(Strict):
 
     @model_validator(mode="after")
     def _fits(self) -> ProjectFile:
-        if not self.releases and self.synthetic is None:
+        if not self.releases and self.synthetic is None and not self.models:
             raise DeclarationError(
-                N_("the project asks for nothing: no [[releases]] and no [synthetic]"),
+                N_(
+                    "the project asks for nothing: no [[releases]], no [synthetic] and "
+                    "no [[models]]"
+                ),
                 hint=N_("add one, such as [[releases]] with its statistics"),
             )
         return self

@@ -65,9 +65,28 @@ def _words(project: Project, left: Standing) -> list[str]:
         *table([say(N_("name")), say(N_("cost")), say(N_("question"))], releases),
         "",
         say(N_("together {cost}"), cost=loss_words(total_cost(project.releases))),
+        *_models(project),
         *standing_words(project.budget, left),
-        say(N_("Next: sfumato plan {file}"), file=project.path),
+        _next(project),
     ]  # fmt: skip
+
+
+def _models(project: Project) -> list[str]:
+    if not project.models:
+        return []
+    heads = [say(N_("name")), say(N_("estimator")), say(N_("target"))]
+    heads += [say(N_("ε of the fit")), say(N_("ε of the test"))]
+    body = [
+        [m.name, m.estimator, m.target, str(m.epsilon), str(m.test_epsilon or "")]
+        for m in project.models
+    ]
+    return ["", say(N_("Models, for sfumato train:")), *table(heads, body), ""]
+
+
+def _next(project: Project) -> str:
+    if project.models and not project.releases:
+        return say(N_("Next: sfumato train {file}"), file=project.path)
+    return say(N_("Next: sfumato plan {file}"), file=project.path)
 
 
 def _data(project: Project, left: Standing) -> dict[str, Any]:
