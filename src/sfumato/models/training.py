@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, final
 
@@ -178,7 +179,8 @@ class Training:
             if isinstance(test, Evaluation):
                 share = float(np.maximum(test.cells, 0)[1].sum() / max(test.rows, 1.0))
         if rows is not None and order.hoped is not None:
-            expectation = rehearse(model, hoped=order.hoped, rows=rows, share=share)
+            with suppress(Exception):  # what was paid for must not be lost to a guess
+                expectation = rehearse(model, hoped=order.hoped, rows=rows, share=share)
         return Trained(model, self.features, test, self.cost, expectation)
 
     def _fit(self, table: _Table) -> Any:
