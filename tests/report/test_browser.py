@@ -34,7 +34,7 @@ FLAGS = (
     "--disable-background-networking", "--disable-component-update", "--disable-sync",
     "--disable-dev-shm-usage", "--force-color-profile=srgb", "--remote-debugging-pipe",
 )  # fmt: skip
-PATIENCE = 60.0  # seconds for one answer, on a busy machine
+PATIENCE = 300.0  # seconds for one answer, on a busy machine
 
 
 def find_browser() -> str:
