@@ -1,0 +1,153 @@
+"""Reported faults of budget, ε and repetition, from the table to the release."""
+
+import hashlib
+import json
+import os
+import random
+import subprocess
+import sys
+import threading
+from fractions import Fraction
+from statistics import fmean
+
+import numpy as np
+import pandas as pd
+import pytest
+
+import sfumato as sf
+from sfumato.ledger import descriptors, show
+from sfumato.synth import Synthesizer
+from sfumato.testing import seeded
+
+EPSILONS = {"0.1": 9.98, "1": 0.85, "30": 0.0}
+
+
+def numbers(rows=1000):
+    """Return a table of one number."""
+    x = np.random.default_rng(0).normal(100, 15, rows)
+    schema = sf.Schema({"x": sf.Real(40, 160, step=0.01)})
+    return sf.Dataset(pd.DataFrame({"x": x}), schema=schema, name="t")
+
+
+def test_bc049_the_error_that_was_shown_is_the_error_that_comes():
+    """2000 bins: the mean absolute error is the one shown before, and falls with ε."""
+    edges = [Fraction(40) + Fraction(6 * i, 100) for i in range(2001)]
+    found = []
+    for epsilon, wanted in EPSILONS.items():
+        desk = sf.Session(numbers(), budget=sf.Epsilon(epsilon))
+        plan = desk.query().select(sf.histogram("x", edges)).plan(epsilon)
+        (shown,) = plan.expected()
+        with seeded(49):
+            truth = plan.compare_for_owner(plan.release())
+        errors = [abs(row.error) for row in truth.rows]
+        found.append(fmean(errors))
+
+        assert len(errors) == 2000
+        assert shown.mean_absolute == pytest.approx(wanted, abs=0.005)
+        assert found[-1] == pytest.approx(shown.mean_absolute, rel=0.05, abs=1e-9)
+    assert found[0] > found[1] > found[2]
+
+
+def test_bc053_a_request_costs_what_was_said():
+    """Twenty sums are one draw, so their mean is as noisy as each; the charge is 1."""
+    desk = sf.Session(numbers(), budget=sf.Epsilon("1"))
+    answer = desk.query().select(*[sf.sum("x")] * 20).release("1")
+
+    assert len({figure.estimate for figure in answer}) == 1
+    assert len(answer) == 20
+    assert desk.left.units == 0
+    desk = sf.Session(numbers(), budget=sf.Epsilon("1"))
+    desk.query().select(sf.count(), sf.mean("x"), sf.variance("x")).release("1")
+    assert desk.left.units == 0
+
+
+def table(columns, rows=60):
+    """Return a table of so many columns of yes and no."""
+    dice = np.random.default_rng(columns)
+    names = [f"c{i}" for i in range(columns)]
+    frame = pd.DataFrame(dice.random((rows, columns)) < 0.5, columns=names)
+    schema = sf.Schema(dict.fromkeys(names, sf.Boolean()))
+    return sf.Dataset(frame, schema=schema, name="t")
+
+
+@pytest.mark.parametrize("columns", range(1, 9))
+@pytest.mark.parametrize("budget", [sf.Epsilon("1"), sf.ZCDP("0.1")], ids=str)
+def test_bc051_no_synthesis_stops_half_way(columns, budget, tmp_path):
+    """Whatever the columns, the steps sum to the request and the ledger has just it."""
+    path = tmp_path / "t.ledger"
+    Synthesizer("oneshot").fit(table(columns), budget=budget, ledger=path)
+
+    (debit,) = descriptors(path)
+    (cap,) = show(path).budgets
+
+    assert debit.units == cap.spent == cap.cap == budget.units
+
+
+REPEATED = """
+import sys
+sys.path.insert(0, sys.argv[1])
+from test_budget import one_synthesis
+print(one_synthesis())
+"""
+
+
+def one_synthesis():
+    """Return the hash of a seeded synthesis of a table of 100 rows."""
+    rows = [{"a": i % 2, "b": i % 3, "c": i % 5} for i in range(100)]
+    schema = sf.Schema({"a": sf.Category([0, 1]), "b": sf.Category([0, 1, 2]),
+                        "c": sf.Integer(0, 4)})  # fmt: skip
+    data = sf.Dataset(pd.DataFrame(rows), schema=schema, name="t")
+    with seeded(0):
+        made = Synthesizer("oneshot").fit(data, budget=sf.Epsilon("1"))
+        table = made.sample(200).to_pandas()
+    return hashlib.sha256(table.to_csv().encode()).hexdigest()
+
+
+def test_bc093_a_seed_repeats_a_synthesis_anywhere():
+    """Whatever numpy's and random's state, the thread, the process and its threads."""
+    np.random.seed(1)
+    random.seed(1)
+    before = np.random.get_state()[1].tolist(), random.getstate()
+    found = [one_synthesis()]
+    assert (np.random.get_state()[1].tolist(), random.getstate()) == before
+    np.random.seed(2)
+    random.seed(2)
+    thread = threading.Thread(target=lambda: found.append(one_synthesis()))
+    thread.start()
+    thread.join()
+    done = subprocess.run(
+        [sys.executable, "-c", REPEATED, os.path.dirname(__file__)],  # noqa: PTH120
+        env={**os.environ, "OMP_NUM_THREADS": "1", "PYTHONHASHSEED": "7"},
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    found.append(done.stdout.split()[-1])
+
+    assert len(found) == 3
+    assert len(set(found)) == 1
+
+
+def test_bc045_and_bc047_synthesis_asks_for_a_budget():
+    """No budget that is none, and no δ outside of [0, 1)."""
+    for wrong in (0, "0", -1, None):
+        with pytest.raises(sf.SfumatoError):
+            Synthesizer("oneshot").fit(table(2), budget=sf.Epsilon(wrong))
+    for delta in (1, 1.5, -1e-9):
+        with pytest.raises(sf.SfumatoError, match="delta"):
+            Synthesizer("oneshot").fit(table(2), budget=sf.ApproxDP("1", delta))
+
+
+def test_bc055_no_order_of_questions_costs_more(tmp_path):
+    """The ledger of two tables is the same for every order."""
+    spent = set()
+    for number, order in enumerate(("aab", "aba", "baa")):
+        path = tmp_path / f"{number}.ledger"
+        for name in order:
+            data = sf.Dataset(
+                pd.DataFrame({"x": [1.0] * 50}),
+                schema=sf.Schema({"x": sf.Real(-20, 20, step=0.5)}), name=name,
+            )  # fmt: skip
+            desk = sf.Session(data, budget=sf.Epsilon("1"), ledger=path)
+            desk.query().select(sf.mean("x")).release("0.1")
+        spent.add(json.dumps(sorted((b.dataset, b.spent) for b in show(path).budgets)))
+
+    assert spent == {'[["a", 200000000000], ["b", 100000000000]]'}
