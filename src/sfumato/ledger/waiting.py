@@ -131,15 +131,17 @@ class Queue:
             serve: Commits requests together; what it raises fails all of them.
         """
         with self._guard:
-            self._waiting.append(ticket)
-            ticket.leads = not self._busy
-            self._busy = True
-            if not ticket.leads:
+            if self._busy:
+                batch = []
                 ticket.lie_down()
-        if not ticket.leads:
+                self._waiting.append(ticket)
+            else:
+                batch = [ticket]
+                self._busy = True
+        if not batch:
             self._wait(ticket)
         if not ticket.done:
-            self._lead(ticket, serve)
+            self._lead(ticket, batch or self._next(), serve)
         return ticket.result()
 
     def _wait(self, ticket: Ticket[Any]) -> None:
@@ -154,12 +156,17 @@ class Queue:
                 successor.wake()
             raise
 
-    def _lead(
-        self, own: Ticket[Any], serve: Callable[[list[Ticket[Any]]], None]
-    ) -> None:
+    def _next(self) -> list[Ticket[Any]]:
         with self._guard:
             some = min(len(self._waiting), _MOST)
-            batch = [self._waiting.popleft() for _ in range(some)]
+            return [self._waiting.popleft() for _ in range(some)]
+
+    def _lead(
+        self,
+        own: Ticket[Any],
+        batch: list[Ticket[Any]],
+        serve: Callable[[list[Ticket[Any]]], None],
+    ) -> None:
         try:
             serve(batch)
         except Exception as error:  # noqa: BLE001  each waiting thread raises it
@@ -181,8 +188,8 @@ class Queue:
 
     def _appoint(self) -> Ticket[Any] | None:
         """Choose who leads next; the guard is held."""
-        self._busy = bool(self._waiting)
         if not self._waiting:
+            self._busy = False
             return None
         self._waiting[0].leads = True
         return self._waiting[0]
