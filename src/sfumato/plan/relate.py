@@ -186,9 +186,8 @@ def _added(
         if new.casefold() in names:
             raise DeclarationError(
                 N_("both tables have a column {name}"),
-                hint=N_('give those of the second a prefix: prefix="{other}_"'),
+                hint=N_('give those of the second a prefix: prefix="labs_"'),
                 name=repr(names[new.casefold()]),
-                other="site",
             )
         found[new] = column
     return Schema(found, schema.unit)
