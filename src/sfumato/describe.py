@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
 from html import escape
 from typing import assert_never, final
 
+from sfumato.declare.dataset import Dataset
 from sfumato.declare.schema import (
     Boolean,
     Category,
     Column,
     Integer,
     Real,
-    Schema,
     Text,
 )
 from sfumato.release.text import aligned, visible
@@ -76,6 +76,8 @@ class Description:
         spent: What is spent so far, by all sessions on the ledger.
         left: What can still be spent.
         columns: The declared columns, in order.
+        tables: Other tables that can be joined or united, by name: whether each is
+            private, and its columns; of a public one the key first.
     """
 
     dataset: str
@@ -86,6 +88,7 @@ class Description:
     spent: str
     left: str
     columns: tuple[Described, ...]
+    tables: Mapping[str, tuple[bool, tuple[str, ...]]] = field(default_factory=dict)
 
     def to_text(self, *, lang: str | None = None) -> str:
         """Return the facts for a terminal.
@@ -98,6 +101,7 @@ class Description:
         asked = [_asked(c, say) for c in self.columns]
         return "\n".join([
             *(text for _, text in self._facts(say)),
+            *self._others(say),
             "",
             *aligned(table),
             "",
@@ -129,6 +133,19 @@ class Description:
             ),
         ]
 
+    def _others(self, say: Callable[..., str]) -> list[str]:
+        """Say which other tables there are."""
+        private = N_("private table {name}, of the same units: {columns}")
+        public = N_("public table {name}: {columns}")
+        return [
+            say(
+                private if is_private else public,
+                name=visible(name),
+                columns=", ".join(map(visible, columns)),
+            )
+            for name, (is_private, columns) in self.tables.items()
+        ]
+
     def __str__(self) -> str:
         """Render for a terminal, in the language of the locale."""
         return self.to_text()
@@ -136,7 +153,8 @@ class Description:
     def _repr_html_(self) -> str:
         """Render for a notebook, in the language of the locale."""
         say = speaker(language(None))
-        facts = "<br>".join(escape(text) for _, text in self._facts(say))
+        told = [*(text for _, text in self._facts(say)), *self._others(say)]
+        facts = "<br>".join(map(escape, told))
         head = "".join(f"<th>{escape(h)}</th>" for h in (*_heads(say), _ask_head(say)))
         body = "".join(
             "<tr>"
@@ -153,21 +171,20 @@ class Description:
         )
 
 
-def describe(
-    name: str, schema: Schema, *, budget: str, spent: str, left: str
-) -> Description:
+def describe(dataset: Dataset, *, budget: str, spent: str, left: str) -> Description:
     """Describe a dataset and its budget; pure, reads no row.
 
     Args:
-        name: Name of the dataset.
-        schema: Its declarations.
+        dataset: The table, its declarations, and what it can be joined with.
         budget: The whole budget in words.
         spent: What is spent in words.
         left: What is left in words.
     """
-    unit = schema.unit
+    schema, unit = dataset.schema, dataset.schema.unit
+    private = {n: (True, tuple(t.schema)) for n, t in dataset.private.items()}
+    public = {n: (False, (*t.key, *t.columns)) for n, t in dataset.public.items()}
     return Description(
-        dataset=name,
+        dataset=dataset.name,
         unit=repr(unit),
         neighbours=unit.neighbours,
         size=unit.size,
@@ -175,6 +192,7 @@ def describe(
         spent=spent,
         left=left,
         columns=tuple(_described(n, column) for n, column in schema.columns),
+        tables=private | public,
     )
 
 

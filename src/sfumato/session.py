@@ -200,8 +200,7 @@ class Session:
             LedgerError: The ledger cannot be read.
         """
         return describe(
-            self.dataset.name,
-            self.dataset.schema,
+            self.dataset,
             budget=loss_text(self._ledger.cap),
             spent=loss_text(self.spent),
             left=loss_text(self.left),

@@ -154,6 +154,57 @@ def test_the_builder_and_sql_ask_the_same(session):
     assert all("other0" in text for text in sql.plan("1").explain().sql.values())
 
 
+def test_the_session_describes_its_tables(session):
+    """What can be joined is public, and told in both languages."""
+    told = session.describe()
+
+    assert told.tables == {"labs": (True, ("x",)), "sites": (False, ("site", "beds"))}
+    assert "private table labs, of the same units: x" in told.to_text(lang="en")
+    assert "public table sites: site, beds" in told._repr_html_()
+
+
+def test_the_plan_explains_its_nodes(session):
+    """The question in words, the unit that is protected, and the SQL of every dialect."""
+    plan = session.query().per_person(most=sf.feature.max("x")).select(sf.mean("most"))
+
+    told = plan.plan("1").explain()
+
+    assert (
+        told.question == "mean_most; of one row per person (most = max(x)) of the table"
+    )
+    assert "pid" in told.unit
+    assert "OnePerPerson" in told.unit
+    assert [m.change for m in told.measured] == [9.0, 1.0]
+    assert set(told.sql) == {"duckdb", "postgres", "spark", "bigquery", "snowflake"}
+    assert all("PARTITION" not in text and "GROUP BY u" in text for text in told.sql.values())  # fmt: skip
+    assert plan.release("1").claim.unit == "person"
+
+
+TOWNS = ["Rome"] * 300 + ["Oslo"] * 200 + ["Bern"]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "SELECT town, COUNT(*) FROM t GROUP BY town",
+        "SELECT COUNT(*) AS count FROM t GROUP BY town",
+        "SELECT t.town, COUNT(*) FROM t WHERE t.town <> 'Paris' GROUP BY t.town",
+    ],
+)
+def test_groups_of_a_text_column(text):
+    """Keys that nobody listed: those of many rows are shown, and a single row's is not."""
+    schema = Schema({"town": Text()})
+    rows = [{"town": town} for town in TOWNS]
+    session = sf.Session(sf.Dataset(rows, schema=schema, name="t"), sf.Epsilon("20", "1e-9"))  # fmt: skip
+
+    with pytest.raises(DeclarationError, match="unknown"):
+        session.sql(text).plan("10")
+    found = session.sql(text).release(epsilon="10", delta="1e-10")
+
+    assert [f.group["town"] for f in found] == ["Oslo", "Rome"]  # fails once in 10^10
+    assert [f.estimate for f in found] == pytest.approx([200, 300], abs=5)
+
+
 BAD = {
     "another session's rows": (lambda s: s.query().join(_other().query()), "same session"),
     "an unknown table": (lambda s: s.query().join("lab"), "no private table"),

@@ -271,6 +271,45 @@ REFUSED = {
         lambda: Query().of(PerPerson(Part(), (("s", feature.first("x", by="site")),))),
         "cannot be made of column 'site'",
     ),
+    "the unit's column overwritten": (
+        lambda: Query().derive("WHO", a.col("x") > 1),
+        "has the name of column 'who'",
+    ),
+    "the table's unit grouped": (
+        lambda: Query().group_by("who", keys=[1]),
+        "says whose a row is",
+    ),
+    "the unit's column looked up": (
+        lambda: Query().of(
+            Looked(
+                Part(),
+                ("site",),
+                Lookup("t", ("k",), (("Who", Integer(0, 9)),), ((("A",), (1.0,)),)),
+            )
+        ),
+        "both tables have a column",
+    ),
+    "the unit's column joined": (
+        lambda: Query().of(
+            Joined(
+                Part(),
+                Part(
+                    Other(
+                        "o",
+                        Schema(
+                            {"who": Integer(0, 9)},
+                            unit=Unit("id", max_rows=1, max_groups=1),
+                        ),
+                    )
+                ),
+            )
+        ),
+        "both tables have a column",
+    ),
+    "the unit's column filtered": (
+        lambda: Query().where(a.col("who") == 1),
+        "says whose a row is",
+    ),
     "the unit's column derived": (
         lambda: (
             Query()

@@ -205,6 +205,15 @@ def test_bad_tables_are_refused(clinic, name):
         load(clinic(text, HEAD.replace(old, new)))
 
 
+def test_tune_simulates_joined_tables_for_their_owner(clinic):
+    """Losses are compared on the tables themselves; bounds of other rows are not moved."""
+    path = clinic(STEPS["public"][0])
+
+    done = CliRunner().invoke(cli, ["tune", str(path), "--owner", "--runs", "3", "--amounts", "1,2", "--jobs", "1"])  # fmt: skip
+
+    assert done.exit_code == 0, done.output
+
+
 def test_a_stand_in_of_one_table_is_none_of_several(clinic, tmp_path):
     """`advise` on one public file refuses a project with several private tables."""
     path = clinic(STEPS["other"][0])

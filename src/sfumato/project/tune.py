@@ -213,11 +213,16 @@ def _grouped(query: Query, groups: tuple[str, ...]) -> Query:
 
 
 def _columns(query: Query, schema: Schema) -> tuple[str, ...]:
-    """Return the columns of numbers whose bounds matter."""
+    """Return the columns of numbers of the table itself whose bounds matter."""
+    if query.base is not None:  # whose columns are those of other rows
+        return ()
+    known = dict(schema.columns)
     names = [s.column for s in query.statistics if not isinstance(s, Histogram)]
     return tuple(
         dict.fromkeys(
-            n for n in names if n is not None and isinstance(schema[n], Real | Integer)
+            n
+            for n in names
+            if n is not None and isinstance(known.get(n), Real | Integer)
         )
     )
 
