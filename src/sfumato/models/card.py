@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any, TypeAlias, final
+from collections.abc import Callable
+from typing import Any, TypeAlias
 
-import numpy as np
-
-from sfumato.models.declared import Span
+from sfumato.models.effects import effects, intercept_words, order_words
 from sfumato.models.evaluation import Evaluation
 from sfumato.models.residuals import RegressionEvaluation
 from sfumato.models.training import Trained
@@ -33,15 +30,6 @@ _LIMITS = (
         "Its figures hold for people like those of the table, and for the declared bounds."
     ),
 )
-
-
-@final
-@dataclass(frozen=True, slots=True)
-class _Line:
-    name: str
-    bounds: str
-    coefficient: str
-    effect: str
 
 
 def card(
@@ -79,8 +67,9 @@ def card(
         spent=str(trained.spent),
         estimator=type(trained.model).__name__,
         intended=visible(intended_use),
-        lines=list(_lines(trained, say)),
-        intercept=_intercept(trained.model),
+        lines=list(effects(trained.model, trained.features, say)),
+        order=order_words(trained.model, say),
+        intercept=intercept_words(trained.model),
         utility=_utility(trained, expected, say),
         calibration=_calibration(trained),
         limits=[say(text) for text in _LIMITS],
@@ -97,38 +86,6 @@ def _promise(claim: dict[str, Any], say: Say) -> str:
         delta=claim["delta"],
         unit=say(N_("one person") if claim["unit"] == "person" else N_("one row")),
         neighbours=say(_NEIGHBOURS[claim["neighbours"]]),
-    )
-
-
-def _lines(trained: Trained, say: Say) -> Iterator[_Line]:
-    coef = np.atleast_2d(getattr(trained.model, "coef_", np.empty((0, 0))))
-    flat = coef[0] if len(coef) == 1 and coef.size else None
-    place = 0
-    for name, feature in zip(trained.features, trained.model.features_, strict=True):
-        if isinstance(feature, Span):
-            bounds = f"{feature.lower:g} – {feature.upper:g}"
-            width = feature.upper - feature.lower
-            value = None if flat is None else float(flat[place])
-            place += 1
-            yield _Line(visible(name), bounds, *_shown(value, width))
-            continue
-        for group in feature.cells:
-            value = None if flat is None else float(flat[place])
-            place += 1
-            label = f"{name} = {group[0]}"
-            yield _Line(visible(label), say(N_("yes or no")), *_shown(value, 1.0))
-
-
-def _shown(value: float | None, width: float) -> tuple[str, str]:
-    return ("", "") if value is None else (f"{value:.4g}", f"{value * width:+.2f}")
-
-
-def _intercept(model: Any) -> str:
-    found = getattr(model, "intercept_", None)
-    return (
-        ""
-        if found is None or np.size(found) > 1
-        else f"{float(np.ravel(found)[0]):.4g}"
     )
 
 
