@@ -16,10 +16,10 @@ import numpy as np
 from sfumato import noise
 from sfumato.account import Gaussian, Geometric, KNorm, Loss, Selection, Threshold
 from sfumato.engine import Exact, Integers, Keyed
-from sfumato.engine.chosen import narrowed, public
+from sfumato.engine.chosen import aligned, narrowed, public
 from sfumato.engine.contingency import FINE, Choose, Measure, Rate, Tables, scores
 from sfumato.errors import SfumatoError
-from sfumato.plan import ByChoice, Plan, Step
+from sfumato.plan import ByChoice, Group, Plan, Step
 from sfumato.plan.bounded import BoundedPlan, Bounds
 from sfumato.plan.contingency import TablePlan, choice_of, noise_of
 from sfumato.post import figures, in_terms, lacking, measurements, points, short_by
@@ -45,6 +45,7 @@ __all__ = [
     "draws_for_audit",
     "rehearse",
     "release",
+    "shown_for_audit",
 ]
 
 _SMALL = Fraction(2**40)  # above it noise is drawn one by one: no 64-bit limit
@@ -279,22 +280,27 @@ def rehearse(plan: Plan, exact: Secret[Exact], runs: int) -> OwnerRehearsal:
     return OwnerRehearsal(truths, np.array(drawn).reshape(runs, len(truths)))
 
 
-def difference_for_audit(one: Secret[Exact], other: Secret[Exact]) -> Integers:
-    """Return how far two tables lie apart: of made-up tables, or for the owner's eyes.
-
-    No guarantee and no debit. `sfumato.audit` calls it on tables made of declarations.
-    """
-    pairs = zip(public(one.unseal()), public(other.unseal()), strict=True)
+def difference_for_audit(
+    plan: Plan, one: Secret[Exact], two: Secret[Exact]
+) -> Integers:
+    """Return how far two made-up tables lie apart; no guarantee, and no debit."""
+    pairs = zip(*aligned(plan, one.unseal(), two.unseal()), strict=True)
     return tuple(tuple(x - y for x, y in zip(*p, strict=True)) for p in pairs)
 
 
 def draws_for_audit(plan: Plan, exact: Secret[Exact], runs: int) -> list[Integers]:
-    """Draw the noisy integers of a release, `runs` times: of made-up tables only.
-
-    No guarantee and no debit, as in `difference_for_audit`.
-    """
+    """Draw the noisy integers of a release, `runs` times; as `difference_for_audit`."""
     values = public(exact.unseal())
     return [_add_noise(plan, values) for _ in range(runs)]
+
+
+def shown_for_audit(
+    plan: Plan, exact: Secret[Exact], runs: int
+) -> list[tuple[tuple[Group, ...], Integers]]:
+    """Draw which unknown keys a release shows, and its integers; as `draws_for_audit`."""
+    values = exact.unseal()
+    made = (_release(plan, values) for _ in range(runs))
+    return [(shown.groups, noisy) for shown, noisy in made]
 
 
 def _release(plan: Plan, exact: Exact) -> tuple[Plan, Integers]:
@@ -366,8 +372,7 @@ def _draw(step: Step, cells: int) -> list[tuple[int, ...]]:
         case Threshold():
             return [_draw_threshold(mechanism, cells)]
         case Selection():
-            msg = "a choice adds no noise"
-            raise TypeError(msg)
+            raise TypeError  # a choice adds no noise
         case _:
             assert_never(mechanism)
 

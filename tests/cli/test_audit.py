@@ -106,3 +106,48 @@ def test_the_demonstration_passes(run):
     done = run("audit", "demo")
 
     assert done.exit_code == 0, done.output
+
+
+def test_unknown_keys_models_and_the_synthetic_table_are_audited(desk, run, good):
+    """Each kind has its section and its honest word on what it could have shown."""
+    text = good.replace('[budget]\nepsilon = "1"', '[columns.city]\ntype = "text"\n[budget]\nepsilon = "1"\nthreshold_delta = "1e-6"')  # fmt: skip
+    text = text.replace('"overview"\nepsilon = "0.5"', '"overview"\nepsilon = "0.25"\ndelta = "1e-6"')  # fmt: skip
+    text = text.replace('group_by = ["Outcome"]', 'group_by = ["city"]')
+    text = text.replace('name = "bins"\nepsilon = "0.25"', 'name = "bins"\nepsilon = "0.1"')  # fmt: skip
+    text += '[synthetic]\nepsilon = "0.1"\ncolumns = ["Glucose", "Outcome"]\nmethod = "independent"\n'  # fmt: skip
+    text += '[[models]]\nname = "risk"\ntarget = "Outcome"\nfeatures = ["Glucose"]\nepsilon = "0.1"\n'  # fmt: skip
+    desk.project(text)
+
+    done = run("audit", "project.toml", "--json", "--draws", "1000", "--tables", "3", "--canaries", "60")  # fmt: skip
+    only = run("audit", "project.toml", "--json", "--only", "risk", "--canaries", "60", "--force")  # fmt: skip
+
+    found = json.loads(done.stdout)
+    assert done.exit_code == 0, done.output
+    kinds = {c["kind"]: c for c in found["checks"]}
+    assert set(kinds) == {"sensitivity", "noise", "release", "keys", "model", "synthetic", "race"}  # fmt: skip
+    assert kinds["model"]["subject"] == "risk" and kinds["model"]["facts"]["most"]
+    assert kinds["keys"]["claimed"].endswith("δ 1e-06")
+    page = Reader((desk.path / "audit.html").read_text(encoding="utf-8"))
+    assert [tag for tag, _ in page.tags].count("table") == 1  # of the second run
+    assert [c["kind"] for c in json.loads(only.stdout)["checks"]] == ["model"]
+
+
+def test_canaries_come_and_go_only_where_the_number_of_rows_is_private(desk, run, good):
+    """Under a public size the page says that nothing was tested by one run."""
+    unit = '[unit]\nneighbours = "replace_one"\nsize = 600\n[columns.Glucose]'
+    text = good.replace("[columns.Glucose]", unit)
+    text += '[[models]]\nname = "risk"\ntarget = "Outcome"\nepsilon = "0.1"\n'
+    desk.project(text)
+
+    done = run("audit", "project.toml", "--json", *QUICK, "--only", "risk")
+
+    found = json.loads(done.stdout)
+    assert done.exit_code == 0, done.output
+    assert found["skipped"] == [["risk", "its number of rows is public, and canaries come and go"]]  # fmt: skip
+
+
+def test_too_few_canaries_are_refused(desk, refused):
+    """Nine are fewer than any one run can use."""
+    desk.project()
+
+    assert "10 canaries" in refused("audit", "project.toml", "--canaries", "9")

@@ -9,11 +9,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.account import Epsilon
-from sfumato.audit.sensitivity import compare
+from sfumato.audit.engines import on_postgres
+from sfumato.audit.sensitivity import compare, sensitivity
 from sfumato.declare import query as ask
+from sfumato.declare.calendar import Date
 from sfumato.declare.dataset import Postgres
-from sfumato.declare.schema import Category, Integer, Real, Schema
-from sfumato.declare.unit import Rows
+from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
+from sfumato.declare.unit import Rows, Unit
 from sfumato.engine.postgres import PostgresEngine
 from sfumato.plan import make_plan
 
@@ -121,3 +123,51 @@ def test_each_bound_is_reached(url, unit, keys, statistic, bound):
     assert all(f.holds for f in found)
     assert max(f.change for f in found if f.aggregate is not None) == bound
     assert max(f.change for f in found if f.aggregate is None) == 1
+
+
+def wide(unit):
+    """Return a schema with a column of every kind."""
+    return Schema(
+        {
+            "x": Real(-10, 5, step=1, missing=3),
+            "n": Integer(0, 9),
+            "day": Date("2000-01-01", "2030-12-31"),
+            "flag": Boolean(),
+            "g": Category(["a", 2, "é"]),
+            'odd "name"': Real(0, 1),
+        },
+        unit=unit,
+    )
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [ADD, REPLACE, Unit("who", max_rows=2, max_groups=2)],
+    ids=["rows", "replaced", "people"],
+)
+def test_the_public_oracle_runs_on_this_engine(url, unit):
+    """`audit.sensitivity` with `on_postgres`: tight, not violated, and nothing is left."""
+    query = (
+        ask.Query().group_by("g").select(ask.count(), ask.mean("x"), ask.mean("day"))
+    )
+
+    with on_postgres(url) as exact:
+        found = sensitivity(
+            query, wide(unit), exact=exact, typed=True, tables=6, pool=2
+        )
+
+    assert not found.violated and not found.failures and found.pairs > 5
+    with psycopg.connect(url) as db:
+        left = db.execute("SELECT to_regclass('sfumato_audit')").fetchone()
+    assert left == (None,)
+
+
+def test_the_public_oracle_touches_no_table_of_others(url):
+    """A table of that name is left alone."""
+    with psycopg.connect(url, autocommit=True) as db:
+        db.execute("CREATE TABLE mine (x int)")
+        db.execute("INSERT INTO mine VALUES (7)")
+        with pytest.raises(psycopg.Error), on_postgres(url, table="mine") as exact:
+            sensitivity(ask.Query().select(ask.count()), wide(ADD), exact=exact, typed=True)  # fmt: skip
+
+        assert db.execute("SELECT x FROM mine").fetchall() == [(7,)]

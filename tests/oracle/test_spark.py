@@ -9,10 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.account import Epsilon
-from sfumato.audit.sensitivity import compare
+from sfumato.audit.engines import on_spark
+from sfumato.audit.sensitivity import compare, sensitivity
 from sfumato.declare import query as ask
-from sfumato.declare.schema import Category, Integer, Real, Schema
-from sfumato.declare.unit import Rows
+from sfumato.declare.calendar import Date
+from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
+from sfumato.declare.unit import Rows, Unit
 from sfumato.engine.spark import SparkEngine
 from sfumato.plan import make_plan
 
@@ -105,3 +107,30 @@ def test_each_bound_is_reached(world, unit, keys, statistic, bound):
     assert all(f.holds for f in found)
     assert max(f.change for f in found if f.aggregate is not None) == bound
     assert max(f.change for f in found if f.aggregate is None) == 1
+
+
+@pytest.mark.parametrize(
+    "unit",
+    [ADD, Unit("who", max_rows=2, max_groups=2)],
+    ids=["rows", "people"],
+)
+def test_the_public_oracle_runs_on_this_engine(unit):
+    """`audit.sensitivity` with `on_spark`, over a column of every kind."""
+    schema = Schema(
+        {
+            "x": Real(-10, 5, step=1, missing=3),
+            "day": Date("2000-01-01", "2030-12-31"),
+            "flag": Boolean(),
+            "g": Category(["a", 2, "é", "it's"]),
+        },
+        unit=unit,
+    )
+    query = (
+        ask.Query().group_by("g").select(ask.count(), ask.mean("x"), ask.mean("day"))
+    )
+
+    found = sensitivity(
+        query, schema, exact=on_spark(sparks.sail()), typed=True, tables=4, pool=2
+    )
+
+    assert not found.violated and not found.failures and found.pairs > 3

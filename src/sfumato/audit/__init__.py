@@ -2,6 +2,7 @@
 
 from sfumato.audit.black_box import Finding, epsilon_lower_bound
 from sfumato.audit.distribution import Fit, distribution
+from sfumato.audit.engines import on_postgres, on_spark
 from sfumato.audit.one_run import one_run
 from sfumato.audit.sensitivity import Sensitivity, sensitivity
 
@@ -11,6 +12,8 @@ __all__ = [
     "Sensitivity",
     "distribution",
     "epsilon_lower_bound",
+    "on_postgres",
+    "on_spark",
     "one_run",
     "sensitivity",
 ]

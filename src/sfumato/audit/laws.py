@@ -10,13 +10,20 @@ from typing import final
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.account import Gaussian, Geometric, KNorm
+from sfumato.account import Gaussian, Geometric, KNorm, Threshold
 from sfumato.audit.distribution import Fit, distribution
 from sfumato.engine import Integers
 from sfumato.noise.joint import box_level
 from sfumato.plan import Plan, Step
 
-__all__ = ["LawFit", "below_geometric", "below_levels", "below_whole", "fits"]
+__all__ = [
+    "LawFit",
+    "below_cut",
+    "below_geometric",
+    "below_levels",
+    "below_whole",
+    "fits",
+]
 
 _MOST_LEVELS = 1 << 22
 _INT = 1 << 62
@@ -62,7 +69,14 @@ def fits(plan: Plan, drawn: Sequence[Integers], *, risk: float) -> Iterator[LawF
 
 
 def _law(step: Step) -> tuple[str, Callable[[float], float] | None] | None:
-    match step.mechanism:
+    mechanism = step.mechanism
+    if isinstance(mechanism, Threshold):
+        if mechanism.reach:
+            scale = float(mechanism.scale)
+            name = f"geometric, scale {scale:.6g}, cut at {mechanism.reach}"
+            return name, below_cut(scale, mechanism.reach)
+        mechanism = mechanism.noise
+    match mechanism:
         case Geometric() as one:
             name = f"geometric, scale {float(one.scale):.6g}"
             return name, below_geometric(float(one.scale))
@@ -104,6 +118,28 @@ def below_geometric(scale: float) -> Callable[[float], float]:
         if x > 0:
             return 1 - exp(-x / scale) / (1 + ratio)
         return exp((x - 1) / scale) / (1 + ratio)
+
+    return below
+
+
+def below_cut(scale: float, reach: int) -> Callable[[float], float] | None:
+    """Return ``P(X < x)`` of two-sided geometric noise cut off beyond ±reach, x whole.
+
+    Examples:
+        >>> below = below_cut(1.0, 2)
+        >>> below(-2), round(below(0), 4), round(below(1) + below(0), 12), below(3)
+        (0.0, 0.2516, 1.0, 1.0)
+    """
+    if reach > _MOST_LEVELS:
+        return None
+    masses = np.exp(-np.abs(np.arange(-reach, reach + 1)) / scale)
+    shares = np.cumsum(masses) / masses.sum()
+
+    def below(x: float) -> float:
+        place = int(x) + reach
+        return (
+            0.0 if place < 1 else float(min(1.0, shares[min(place, 2 * reach + 1) - 1]))
+        )
 
     return below
 

@@ -14,7 +14,7 @@ from sfumato.noise import default
 from sfumato.release.libraries import need
 from sfumato.words import N_
 
-__all__ = ["chance_of_guesses", "one_run"]
+__all__ = ["chance_of_guesses", "most_certified", "one_run"]
 
 _CEILING = 50.0
 
@@ -87,6 +87,18 @@ def one_run(  # noqa: PLR0913  a claim, a mechanism, and how to guess
         if found >= best:
             best, name = found, f"{right} of {count} guesses right, {canaries} canaries"
     return Finding(best, claimed, delta, name, 1, confidence)
+
+
+def most_certified(
+    guesses: int, canaries: int, *, delta: float = 0.0, risk: float = 1e-3
+) -> float:
+    """Return the ε that one run certifies when every guess is right: all it can show.
+
+    Examples:
+        >>> round(most_certified(500, 1000, risk=1e-9), 2)
+        3.16
+    """
+    return _least(guesses, guesses, canaries, delta, risk)
 
 
 def _coins(count: int) -> NDArray[np.bool_]:

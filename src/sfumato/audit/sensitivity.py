@@ -56,6 +56,7 @@ __all__ = [
 Exactly: TypeAlias = "Callable[[Plan, Table], Secret[Exact]]"
 """Computes a plan's sealed integers of the given rows, on some engine."""
 
+_SEVERAL = 2  # groups, where their number is private
 _SMALL = 3  # rows of a table under replace-one, where their number does not matter
 
 
@@ -312,11 +313,11 @@ def compare(
     worst = [_claim(plan, p.aggregate, rows) for p in plan.parts]
     steps = [Change(None, 1, Fraction(0), rows)] * len(plan.steps)
     for other in neighbours(rows, plan.table.unit, pool, others_of(plan)):
-        moved = difference_for_audit(here, exact(plan, other))
+        moved = difference_for_audit(plan, here, exact(plan, other))
         for i, vector in enumerate(moved):
             worst[i] = _worse(worst[i], _seen(worst[i], vector, other))
         for i, step in enumerate(plan.steps):
-            used = share(step, [moved[part] for part in step.parts], len(plan.groups))
+            used = share(plan, step, moved)
             steps[i] = _worse(steps[i], Change(None, 1, used, other))
     return [*worst, *steps]
 
@@ -339,7 +340,8 @@ def others_of(plan: Plan) -> dict[str, Schema]:
 
 def _claim(plan: Plan, aggregate: Aggregate, rows: Table) -> Change:
     """Return the claims about an aggregate, with no change seen yet."""
-    unit, groups = plan.schema.unit, len(plan.groups)
+    unit = plan.schema.unit
+    groups = len(plan.groups) if plan.selecting is None else _SEVERAL
     whole = claimed_change(aggregate, unit, groups=groups)
     square = squared_sensitivity(aggregate, unit, groups=groups)
     touched = 1 if unit.neighbours == "add_remove" else 2
@@ -365,19 +367,19 @@ def _seen(claim: Change, vector: Sequence[int], neighbour: Table) -> Change:
     )
 
 
-def share(step: Step, moved: Sequence[Sequence[int]], groups: int) -> Fraction:
-    """Return the share of a step's charge that a change of its integers uses up.
+def share(plan: Plan, step: Step, differing: Sequence[Sequence[int]]) -> Fraction:
+    """Return the share of a step's charge that a change of all parts uses up.
 
     For joint noise it is the sum over groups of the box level of the change; for a
-    choice the sum of the largest rise and the largest fall of its scores.
+    choice the sum of the largest rise and the largest fall of its scores. The group of
+    other rows, beside unknown keys, is a group like any other.
     """
+    moved = [differing[part] for part in step.parts]
     mechanism = step.mechanism
     if isinstance(mechanism, Threshold):
-        mechanism = (
-            mechanism.noise
-        )  # of the counts; what is shown has a test of its own
+        mechanism = mechanism.noise  # what is shown has a test of its own
     if isinstance(mechanism, Selection):
-        each = len(moved[0]) // groups
+        each = plan.parts[step.parts[0]].cells // (len(plan.groups) or 1)
         cells = [moved[0][i : i + each] for i in range(0, len(moved[0]), each)]
         swings = sum(max(*c, 0) - min(*c, 0) for c in cells)
         return swings * mechanism.rate / mechanism.cost.value

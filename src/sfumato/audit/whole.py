@@ -14,7 +14,7 @@ from sfumato.account import GDP, Epsilon, Loss, epsilon_at, loss_text
 from sfumato.audit.attacks.asking import budget_race
 from sfumato.audit.black_box import Finding, compare_draws
 from sfumato.audit.hostile import Table, hostile_rows
-from sfumato.audit.laws import fits
+from sfumato.audit.laws import LawFit, fits
 from sfumato.audit.outcome import Draws
 from sfumato.audit.sensitivity import (
     World,
@@ -26,6 +26,7 @@ from sfumato.audit.sensitivity import (
     share,
     small_schema,
 )
+from sfumato.audit.unknown import keys_found, threshold_laws
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.query import Query
 from sfumato.declare.schema import Schema
@@ -33,7 +34,7 @@ from sfumato.engine import Exact, Integers
 from sfumato.gate import difference_for_audit, draws_for_audit
 from sfumato.plan import Plan, make_plan
 from sfumato.plan.relate import others_in
-from sfumato.release.audited import Check
+from sfumato.release.audited import Check, Kind
 from sfumato.secret import Secret
 from sfumato.session import Session
 from sfumato.words import N_
@@ -44,7 +45,8 @@ STAGES = 3  # of each release, for a progress bar
 _RISK = 1e-9
 _PUBLIC = N_("it tells public numbers only: there is no noise and no loss")
 _TOO_WIDE = N_("the law of its noise is too wide to be summed here")
-_UNKNOWN = N_("its keys are unknown: the audit compares public groups only")
+_NO_ROW = N_("its filter drops every made-up row: no key can be shown")
+_SOME = 10_000  # draws of a release with unknown keys: each is dear
 _NUMBERS = 64  # of one release that the black box looks at
 _THREADS, _EACH, _ANSWERS = 8, 2, 5
 
@@ -86,14 +88,14 @@ class ReleaseAudit:
 
     def checks(self) -> Iterator[tuple[Check, ...]]:
         """Yield the checks of each of the stages."""
-        out = _UNKNOWN if self._plan.threshold is not None else _PUBLIC
-        if not self._plan.steps or out is _UNKNOWN:
-            self.skipped.append((self._name, out))
+        if not self._plan.steps:
+            self.skipped.append((self._name, _PUBLIC))
             yield from [()] * STAGES
             return
         yield (self._sensitivity(),)
         yield tuple(self._noise())
-        yield (self._black_box(),)
+        unknown = self._plan.selecting is not None
+        yield tuple(self._keys()) if unknown else (self._black_box(),)
 
     def _sensitivity(self) -> Check:
         found = sensitivity(
@@ -118,11 +120,7 @@ class ReleaseAudit:
         )
 
     def _noise(self) -> Iterator[Check]:
-        zeros: Secret[Exact] = Secret(
-            tuple((0,) * part.cells for part in self._plan.parts)
-        )
-        drawn = draws_for_audit(self._plan, zeros, self._draws)
-        for law in fits(self._plan, drawn, risk=_RISK):
+        for law in self._laws():
             subject = f"{self._name}: {law.name}"
             if law.fit is None:
                 self.skipped.append((subject, _TOO_WIDE))
@@ -137,10 +135,29 @@ class ReleaseAudit:
                 law.fit.alarm,
             )  # fmt: skip
 
-    def _black_box(self) -> Check:
-        epsilon, delta = self._claim()
-        found = self._compare(epsilon, delta)
-        claimed = f"ε {epsilon:.6g}" + (f", δ {delta:g}" if delta else "")
+    def _laws(self) -> Iterator[LawFit]:
+        if self._plan.selecting is not None:
+            some = min(self._draws, _SOME)
+            return threshold_laws(self._plan, some, risk=_RISK)
+        zeros: Secret[Exact] = Secret(
+            tuple((0,) * part.cells for part in self._plan.parts)
+        )
+        drawn = draws_for_audit(self._plan, zeros, self._draws)
+        return fits(self._plan, drawn, risk=_RISK)
+
+    def _keys(self) -> Iterator[Check]:
+        delta = self._delta if float(self._delta) else "0.000001"
+        found = keys_found(
+            self._plan, min(self._draws, _SOME), delta=delta, confidence=1 - _RISK
+        )
+        if found is None:
+            self.skipped.append((self._name, _NO_ROW))
+        else:
+            yield self._told("keys", found)
+
+    def _told(self, kind: Kind, found: Finding) -> Check:
+        claimed = f"ε {found.claimed:.6g}"
+        claimed += f", δ {found.delta:.3g}" if found.delta else ""
         facts = {
             "draws": str(found.draws),
             "risk": f"{1 - found.confidence:.0e}",
@@ -148,7 +165,11 @@ class ReleaseAudit:
             "loss": loss_text(self._plan.cost),
         }
         lower = f"ε ≥ {found.lower:.3g}"
-        return Check("release", self._name, claimed, lower, facts, found.violated)
+        return Check(kind, self._name, claimed, lower, facts, found.violated)
+
+    def _black_box(self) -> Check:
+        epsilon, delta = self._claim()
+        return self._told("release", self._compare(epsilon, delta))
 
     def _claim(self) -> tuple[float, float]:
         if isinstance(self._plan.cost, Epsilon):
@@ -178,12 +199,8 @@ def _farthest(plan: Plan, world: World, query: Query) -> tuple[Table, Table]:
     for table in made_tables(rows, 6, plan.table.unit, most=2, others=others):
         here = world.exact(plan, table)
         for other in neighbours(table, plan.table.unit, rows, others):
-            moved = difference_for_audit(here, world.exact(plan, other))
-            used = sum(
-                share(s, [moved[p] for p in s.parts], len(plan.groups))
-                * plan.charge(s).units
-                for s in plan.steps
-            )
+            moved = difference_for_audit(plan, here, world.exact(plan, other))
+            used = sum(share(plan, s, moved) * plan.charge(s).units for s in plan.steps)
             best = max(best, (used, table, other), key=lambda b: b[0])
     return best[1], best[2]
 

@@ -9,7 +9,7 @@ from sfumato.errors import SfumatoError
 from sfumato.plan import Group, Plan
 from sfumato.words import N_
 
-__all__ = ["narrowed", "public"]
+__all__ = ["aligned", "narrowed", "public"]
 
 
 def narrowed(
@@ -45,3 +45,26 @@ def public(exact: Exact) -> Integers:
             hint=N_("list public keys: group_by(…, keys=[…])"),
         )
     return exact
+
+
+def aligned(plan: Plan, one: Exact, other: Exact) -> tuple[Integers, Integers]:
+    """Return the integers of two tables, of the same groups in the same order.
+
+    Unknown keys that one of them lacks have zeros there: no row is in them.
+    """
+    if not isinstance(one, Keyed) or not isinstance(other, Keyed):
+        return public(one), public(other)
+    groups = sorted({*one.groups, *other.groups}, key=repr)
+    return _spread(plan, one, groups), _spread(plan, other, groups)
+
+
+def _spread(plan: Plan, exact: Keyed, groups: Sequence[Group]) -> Integers:
+    places = {group: i for i, group in enumerate(exact.groups)}
+    found = []
+    for part, values in zip(plan.parts, exact.integers, strict=True):
+        width = part.cells
+        rest = values[len(places) * width :]
+        starts = [places[g] * width if g in places else None for g in groups]
+        cells = [(0,) * width if s is None else values[s : s + width] for s in starts]
+        found.append(tuple(v for several in (*cells, rest) for v in several))
+    return tuple(found)

@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
 from sfumato.project.value import Delta, Loss, Strict, Title
 
-__all__ = ["ModelTable"]
+if TYPE_CHECKING:
+    from sfumato.models.training import Order
+
+__all__ = ["ModelTable", "order_of"]
 
 
 class ModelTable(Strict):
@@ -45,3 +48,21 @@ class ModelTable(Strict):
         default=None, ge=1, description="About how many rows there are: a public guess"
     )
     intended_use: Title | None = Field(default=None, description="For the card")
+
+
+def order_of(wish: ModelTable) -> Order:
+    """Return what a project wants to learn as an order, which needs scikit-learn."""
+    from sfumato.models.training import Order
+
+    return Order(
+        estimator=wish.estimator,
+        target=wish.target,
+        features=tuple(wish.features),
+        epsilon=wish.epsilon,
+        delta=wish.delta,
+        options=wish.options,
+        test_share=wish.test_share,
+        test_epsilon=wish.test_epsilon,
+        hoped=wish.expected,
+        rows=wish.rows,
+    )

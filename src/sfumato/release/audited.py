@@ -11,7 +11,9 @@ from typing import Any, Literal, TypeAlias, final
 
 __all__ = ["Audited", "Check", "Kind"]
 
-Kind: TypeAlias = Literal["sensitivity", "release", "noise", "race"]
+Kind: TypeAlias = Literal[
+    "sensitivity", "noise", "release", "keys", "model", "synthetic", "race"
+]
 
 
 @final

@@ -18,18 +18,27 @@ _TITLES: dict[Kind, str] = {
     "sensitivity": N_("Sensitivities, by brute force"),
     "noise": N_("The law of the noise"),
     "release": N_("Whole releases, as black boxes"),
+    "keys": N_("Unknown keys: which are shown"),
+    "model": N_("Models, by one run"),
+    "synthetic": N_("The synthetic table, by one run"),
     "race": N_("A race for the budget"),
 }
 _CLAIMS: dict[Kind, str] = {
     "sensitivity": N_("share of the charge"),
     "noise": N_("the noise has its law"),
     "release": N_("claimed loss"),
+    "keys": N_("claimed loss"),
+    "model": N_("claimed loss"),
+    "synthetic": N_("claimed loss"),
     "race": N_("answers that the budget buys"),
 }
 _FOUND: dict[Kind, str] = {
     "sensitivity": N_("largest share seen"),
     "noise": N_("smallest p-value"),
     "release": N_("certified lower bound"),
+    "keys": N_("certified lower bound"),
+    "model": N_("certified lower bound"),
+    "synthetic": N_("certified lower bound"),
     "race": N_("answers given"),
 }
 _METHODS: dict[Kind, str] = {
@@ -52,6 +61,23 @@ _METHODS: dict[Kind, str] = {
         "Pearson). A lower bound above the claim refutes it; one far below is usual and "
         "proves nothing: that needs the theorem."
     ),
+    "keys": N_(
+        "Of a made-up key with one row, and of one with as many rows as its threshold, "
+        "releases are drawn with and without one row. Which keys are shown, and their "
+        "noisy counts, are the outcome; the event that tells the tables apart best is "
+        "certified as above, at the share of the loss that the counts of keys cost."
+    ),
+    "model": N_(
+        "The made-up table consists of canaries: rows at the ends of what is declared, "
+        "each in it or not by a fair coin. The model is trained once, its error on each "
+        "canary guesses its coin, and too many right guesses refute the claim (Steinke, "
+        "Nasr, Jagielski 2023). One run sees large violations only: the least that it "
+        "could have seen stands beside it."
+    ),
+    "synthetic": N_(
+        "As for models: the table is made once of canaries, and how much its rows "
+        "resemble each canary guesses the coin of that canary."
+    ),
     "race": N_(
         "Threads ask at the same moment for more answers than the budget of a ledger file "
         "buys. There must be exactly as many answers as it buys, and nothing left."
@@ -63,6 +89,15 @@ _FACTS: dict[Kind, str] = {
     ),
     "noise": N_("{draws} draws, {tests} tests, false alarms: {risk}"),
     "release": N_("{draws} draws a side, false alarms: {risk}; event: {event}"),
+    "keys": N_("{draws} draws a side, false alarms: {risk}; event: {event}"),
+    "model": N_(
+        "{canaries} canaries, {event}; false alarms: {risk}; with every guess right: "
+        "ε ≥ {most}"
+    ),
+    "synthetic": N_(
+        "{canaries} canaries, {event}; false alarms: {risk}; with every guess right: "
+        "ε ≥ {most}"
+    ),
     "race": N_("{threads} threads, {asked} questions"),
 }
 _UNTESTED = (

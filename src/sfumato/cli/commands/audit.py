@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from time import monotonic
+from typing import TYPE_CHECKING, TypeAlias, final
 
 import click
 
@@ -27,20 +30,31 @@ from sfumato.cli.options import (
 )
 from sfumato.cli.table import table
 from sfumato.cli.tongue import report_language, say
+from sfumato.declare.schema import Schema
 from sfumato.demo import project_file
-from sfumato.errors import ProjectError
+from sfumato.errors import MissingExtraError, ProjectError
 from sfumato.project import Project, load
-from sfumato.release.audited import Audited, Check
+from sfumato.project.learned import ModelTable, order_of
+from sfumato.project.synthetic import AskedTable
+from sfumato.release.audited import Audited, Check, Kind
 from sfumato.release.files import write
 from sfumato.words import N_
+
+if TYPE_CHECKING:
+    from sfumato.audit.learned import LearnedAudit
 
 __all__ = ["command"]
 
 _FILE = Path("audit.html")
 _DEMO = "demo"
+_SYNTHETIC = "synthetic"
 _DRAWS, _TABLES = 60_000, 12
 _FEWEST = 1000
-_ELSEWHERE = N_("models and synthetic tables are audited by the program's own tests")
+_CANARIES = 400
+_FEWEST_CANARIES = 10
+_RISK = 1e-9
+_SIZE = N_("its number of rows is public, and canaries come and go")
+_EXTRA = N_("scikit-learn or scipy is not installed")
 
 
 def _audit(  # noqa: PLR0913  one for each option
@@ -50,6 +64,7 @@ def _audit(  # noqa: PLR0913  one for each option
     only: tuple[str, ...],
     draws: int,
     tables: int,
+    canaries: int,
     force: bool,
     as_json: bool,
 ) -> int:
@@ -67,11 +82,18 @@ def _audit(  # noqa: PLR0913  one for each option
             least=_FEWEST,
             draws=draws,
         )
+    if canaries < _FEWEST_CANARIES:
+        raise ProjectError(
+            N_("an audit by one run needs at least {least} canaries, got {canaries}"),
+            hint=N_("write --canaries 400; more canaries find smaller violations"),
+            least=_FEWEST_CANARIES,
+            canaries=canaries,
+        )
     from sfumato.report.audit import audit_html
 
     with _file(project) as path:
         declared = load(path)
-    done = _carry_out(declared, only, draws, tables)
+    done = _carry_out(declared, only, _Effort(draws, tables, canaries))
     write(page, audit_html(done, lang=report_language(declared.language)))
     if as_json:
         echo_json(done.to_dict())
@@ -90,39 +112,50 @@ def _file(project: Path) -> Iterator[Path]:
         yield project
 
 
-def _carry_out(
-    declared: Project, only: tuple[str, ...], draws: int, tables: int
-) -> Audited:
+@final
+@dataclass(frozen=True, slots=True)
+class _Effort:
+    draws: int
+    tables: int
+    canaries: int
+
+
+def _carry_out(declared: Project, only: tuple[str, ...], effort: _Effort) -> Audited:
     start, schema = monotonic(), declared.dataset.schema
-    asked = declared.chosen(only)
-    if not asked:
+    learned = _learned(declared, only)
+    names = {name for name, _, _ in learned}
+    others = tuple(name for name in only if name not in names)
+    asked = declared.chosen(others) if others or not only else []
+    if not asked and not learned:
         raise ProjectError(
-            N_("{file} has no release to audit"),
-            hint=N_(
-                "models and synthetic tables are audited by audit.one_run, in Python"
-            ),
+            N_("{file} has nothing to audit"),
+            hint=N_("add [[releases]], [[models]] or [synthetic]"),
             file=declared.path.name,
         )
     checks: list[Check] = []
     skipped: list[tuple[str, str]] = []
     with click.progressbar(
-        length=len(asked) * STAGES + 1, label=say(N_("auditing")), file=sys.stderr
+        length=len(asked) * STAGES + len(learned) + 1,
+        label=say(N_("auditing")),
+        file=sys.stderr,
     ) as bar:
         for one in asked:
             audit = ReleaseAudit(
                 one.name, one.query, schema, one.loss,
-                delta=declared.delta, draws=draws, tables=tables,
+                delta=declared.delta, draws=effort.draws, tables=effort.tables,
             )  # fmt: skip
             for found in audit.checks():
                 checks += found
                 bar.update(1)
             skipped += audit.skipped
+        for name, kind, run in learned:
+            told = _by_one_run(name, kind, run, schema, effort.canaries)
+            (checks if isinstance(told, Check) else skipped).append(told)  # type: ignore[arg-type]
+            bar.update(1)
         paying = [one for one in asked if one.plan.steps]
         if paying:
             checks.append(race(paying[-1].query, schema, paying[-1].loss))
         bar.update(1)
-    skipped += [(model.name, _ELSEWHERE) for model in declared.models]
-    skipped += [("synthetic", _ELSEWHERE)] * (declared.synthetic is not None)
     return Audited(
         title=declared.title[report_language(declared.language)],
         source=declared.path.name,
@@ -135,12 +168,69 @@ def _carry_out(
     )
 
 
+_Run: TypeAlias = "Callable[[int], LearnedAudit]"
+
+
+def _learned(declared: Project, only: tuple[str, ...]) -> list[tuple[str, Kind, _Run]]:
+    """Return the models and the synthetic table of a project, and how to audit each."""
+    schema = declared.dataset.schema
+    found: list[tuple[str, Kind, _Run]] = []
+
+    def model(wish: ModelTable, canaries: int) -> LearnedAudit:
+        from sfumato.audit.learned import model_audit
+
+        return model_audit(
+            order_of(wish), schema, canaries=canaries, confidence=1 - _RISK
+        )
+
+    def table(asked: AskedTable, canaries: int) -> LearnedAudit:
+        from sfumato.audit.learned import synthetic_audit
+
+        maker = asked.table.synthesizer()
+        return synthetic_audit(
+            maker, schema, asked.loss, canaries=canaries, confidence=1 - _RISK
+        )
+
+    found += [
+        (wish.name, "model", partial(model, wish))
+        for wish in declared.models
+        if not only or wish.name in only
+    ]
+    if declared.synthetic is not None and (not only or _SYNTHETIC in only):
+        found.append((_SYNTHETIC, "synthetic", partial(table, declared.synthetic)))
+    return found
+
+
+def _by_one_run(
+    name: str, kind: Kind, run: _Run, schema: Schema, canaries: int
+) -> Check | tuple[str, str]:
+    """Return what one run found, or why there was none."""
+    if schema.unit.size is not None:
+        return name, _SIZE
+    try:
+        found = run(canaries)
+    except (ImportError, MissingExtraError):
+        return name, _EXTRA
+    lower = found.finding
+    claimed = f"ε {lower.claimed:.6g}" + (f", δ {lower.delta:g}" if lower.delta else "")
+    facts = {
+        "canaries": str(found.canaries),
+        "risk": f"{_RISK:.0e}",
+        "event": lower.event,
+        "most": f"{found.most:.3g}",
+    }
+    return Check(kind, name, claimed, f"ε ≥ {lower.lower:.3g}", facts, lower.violated)
+
+
 def _words(done: Audited) -> list[str]:
     heads = [N_("test"), N_("what"), N_("claimed"), N_("found"), N_("verdict")]
     names = {
         "sensitivity": N_("sensitivity"),
         "noise": N_("noise"),
         "release": N_("black box"),
+        "keys": N_("unknown keys"),
+        "model": N_("model"),
+        "synthetic": N_("synthetic table"),
         "race": N_("budget race"),
     }
     verdicts = {True: N_("VIOLATED"), False: N_("not refuted")}
@@ -167,7 +257,7 @@ command = Command(
             ["--only"],
             multiple=True,
             metavar="NAME",
-            help=N_("Audit this release only; may be repeated."),
+            help=N_('Audit this release, model or "synthetic" only; may be repeated.'),
         ),
         click.Option(
             ["--draws"],
@@ -181,6 +271,12 @@ command = Command(
             default=_TABLES,
             help=N_("Hostile tables of each release. Default: 12."),
         ),
+        click.Option(
+            ["--canaries"],
+            type=Whole(),
+            default=_CANARIES,
+            help=N_("Canaries of each model and synthetic table. Default: 400."),
+        ),
         FORCE,
         as_json(),
     ],
@@ -188,8 +284,10 @@ command = Command(
         N_("Test every privacy claim of a project on made-up tables; spends nothing."),
         N_(
             "For each release: hostile small tables and all their neighbours through the "
-            "real plan and engine; the law of its noise; the whole release as a black box; "
-            "and a race of threads for the budget. No row of the private table is read. "
+            "real plan and engine; the law of its noise; the whole release as a black box, "
+            "or which of its unknown keys are shown. For each model and for the synthetic "
+            "table: one run on canaries. And a race of threads for the budget. No row of "
+            "the private table is read. "
             "The page says what was claimed, what was certified, and what was not tested. "
             "Exit code 1 if any claim is refuted."
         ),

@@ -18,7 +18,7 @@ from sfumato.cli.options import FORCE, out, project_argument
 from sfumato.cli.tongue import report_language, say
 from sfumato.errors import BudgetExceededError, MissingExtraError, ProjectError
 from sfumato.project import Project, load
-from sfumato.project.learned import ModelTable
+from sfumato.project.learned import ModelTable, order_of
 from sfumato.release.files import write
 from sfumato.words import N_
 
@@ -89,7 +89,7 @@ def _ready(
 ) -> list[tuple[ModelTable, Training]]:
     try:
         from sfumato.models.budget import ModelBudget
-        from sfumato.models.training import Order, Training
+        from sfumato.models.training import Training
     except ImportError:
         raise MissingExtraError(
             N_("models need scikit-learn, which is not installed"),
@@ -102,21 +102,7 @@ def _ready(
         limits=project.limits,
         anchor=project.anchor,
     )
-    found = []
-    for wish in wishes:
-        order = Order(
-            estimator=wish.estimator,
-            target=wish.target,
-            features=tuple(wish.features),
-            epsilon=wish.epsilon,
-            delta=wish.delta,
-            options=wish.options,
-            test_share=wish.test_share,
-            test_epsilon=wish.test_epsilon,
-            hoped=wish.expected,
-            rows=wish.rows,
-        )
-        found.append((wish, Training(project.dataset, order, budget)))
+    found = [(w, Training(project.dataset, order_of(w), budget)) for w in wishes]
     total: Any = reduce(add, (training.cost for _, training in found))
     if not total.fits(budget.left):
         raise BudgetExceededError(
