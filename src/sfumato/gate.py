@@ -19,7 +19,7 @@ from sfumato.engine import Exact, Integers, Keyed
 from sfumato.engine.chosen import aligned, narrowed, public
 from sfumato.engine.contingency import FINE, Choose, Measure, Rate, Tables, scores
 from sfumato.errors import SfumatoError
-from sfumato.plan import ByChoice, Group, Plan, Step
+from sfumato.plan import ByChoice, Plan, Step
 from sfumato.plan.bounded import BoundedPlan, Bounds
 from sfumato.plan.contingency import TablePlan, choice_of, noise_of
 from sfumato.post import figures, in_terms, lacking, measurements, points, short_by
@@ -280,11 +280,9 @@ def rehearse(plan: Plan, exact: Secret[Exact], runs: int) -> OwnerRehearsal:
     return OwnerRehearsal(truths, np.array(drawn).reshape(runs, len(truths)))
 
 
-def difference_for_audit(
-    plan: Plan, one: Secret[Exact], two: Secret[Exact]
-) -> Integers:
+def difference_for_audit(plan: Plan, a: Secret[Exact], b: Secret[Exact]) -> Integers:
     """Return how far two made-up tables lie apart; no guarantee, and no debit."""
-    pairs = zip(*aligned(plan, one.unseal(), two.unseal()), strict=True)
+    pairs = zip(*aligned(plan, a.unseal(), b.unseal()), strict=True)
     return tuple(tuple(x - y for x, y in zip(*p, strict=True)) for p in pairs)
 
 
@@ -296,11 +294,10 @@ def draws_for_audit(plan: Plan, exact: Secret[Exact], runs: int) -> list[Integer
 
 def shown_for_audit(
     plan: Plan, exact: Secret[Exact], runs: int
-) -> list[tuple[tuple[Group, ...], Integers]]:
+) -> list[tuple[Plan, Integers]]:
     """Draw which unknown keys a release shows, and its integers; as `draws_for_audit`."""
     values = exact.unseal()
-    made = (_release(plan, values) for _ in range(runs))
-    return [(shown.groups, noisy) for shown, noisy in made]
+    return [_release(plan, values) for _ in range(runs)]
 
 
 def _release(plan: Plan, exact: Exact) -> tuple[Plan, Integers]:

@@ -41,8 +41,8 @@ def threshold_laws(plan: Plan, draws: int, *, risk: float) -> Iterator[LawFit]:
     held = Keyed((group,), (*integers[:part], counts, *integers[part + 1 :]))
     sealed: Secret[Exact] = Secret(held)
     drawn: list[Integers] = []
-    for groups, noisy in shown_for_audit(plan, sealed, draws):
-        shown = group in groups
+    for made, noisy in shown_for_audit(plan, sealed, draws):
+        shown = group in made.groups
         count = (noisy[part][0] - _SURE,) if shown else (-_SURE,)
         drawn.append((*noisy[:part], count, *noisy[part + 1 :]))
     yield from fits(plan, drawn, risk=risk)
@@ -143,7 +143,7 @@ def _shown(plan: Plan, exact: Secret[Exact], draws: int) -> Draws:
     part = plan.selecting or 0
     return Draws.of(
         [
-            read(dict(zip(map(str, groups), noisy[part], strict=False)))
-            for groups, noisy in shown_for_audit(plan, exact, draws)
+            read(dict(zip(map(str, made.groups), noisy[part], strict=False)))
+            for made, noisy in shown_for_audit(plan, exact, draws)
         ]
     )
