@@ -18,7 +18,10 @@ from pathlib import Path
 import numpy as np
 
 from sfumato.audit.attacks.floats import granularity, reachability
+from sfumato.audit.attacks.reconstruction import before_and_after
 from sfumato.noise import rounded_laplace
+from sfumato.report.rebuilt import rebuilt_svg, standalone
+from sfumato.words import speaker
 
 HEAD = """# Gallery: public Laplace noise under attack
 
@@ -65,6 +68,17 @@ def ours(x, n):
     return rounded_laplace(np.full(n, x), 1)
 
 
+PICTURE = """
+## Why exact statistics are not safe
+
+![Sixty people, and what a linear programme rebuilds of them](reconstruction.svg)
+
+A secret column of 60 people, rebuilt from 240 sums over random subsets by the linear
+programme of Dinur and Nissim (2003) in the form of Dwork, McSherry and Talwar (2007): from
+exact sums, from sums rounded to multiples of 3, and from the same sums released by sfumato
+for ε = 1 in all. A filled square is a person with the disease; a cross marks a wrong guess. Drawn
+afresh by `sfumato.audit.attacks.before_and_after`; every page of `sfumato audit` has one."""
+
 MECHANISMS = [  # the last number: the share of the draws, for what is slow to draw
     ("numpy `Generator.laplace`", "numpy", numpy_laplace, 1),
     ("numpy, as few draws as OpenDP", "numpy", numpy_laplace, 13),
@@ -98,7 +112,12 @@ def main() -> None:
                 f"| {found.lower:.2f} | {verdict} |"
             )
             print(lines[-1], flush=True)
+    lines += [PICTURE]
     if asked.out:
+        svg = rebuilt_svg(before_and_after(), speaker("en"))
+        asked.out.with_name("reconstruction.svg").write_text(
+            standalone(svg) + "\n", encoding="utf-8"
+        )
         asked.out.write_text("\n".join(lines) + "\n", encoding="utf-8")
 
 

@@ -15,8 +15,11 @@ import pytest
 from sfumato.account.deployment import DEPLOYMENTS
 from sfumato.errors import ArgumentError, MissingExtraError
 from sfumato.release import Figure, Noise, Release
+from sfumato.release.audited import Rebuilt
 from sfumato.release.owner import compare
 from sfumato.report import owner_html, to_html
+from sfumato.report.rebuilt import rebuilt_svg, standalone
+from sfumato.words import speaker
 
 VOID = {"meta", "rect", "path", "br", "img", "link"}
 
@@ -392,3 +395,23 @@ def test_an_unknown_language_is_refused(
         release.save(tmp_path / f"report.{form}", lang="fr")
 
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_reconstruction_is_drawn_square_by_square(lang: str) -> None:
+    """The truth and each guess of each person; a cross for each wrong one."""
+    found = (
+        Rebuilt("exact", (0, 1, 1), (0, 1, 1), 12),
+        Rebuilt("private", (0, 1, 1), (1, 1, 0), 12, "1"),
+    )
+
+    svg = rebuilt_svg(found, speaker(lang))
+    alone = standalone(svg)
+
+    assert svg.count("<rect") == 9 and svg.count("<path") == 2
+    assert svg.count("fill:var(--fill-1)") == 2 + 2 + 2
+    assert "var(" not in alone and alone.startswith('<svg xmlns="http://www.w3.org/')
+    assert rebuilt_svg((), speaker(lang)) == ""
+    check_offline(f"<html lang='{lang}'><head>{_POLICY}</head>{svg}</html>")
+
+
+_POLICY = '<meta http-equiv="Content-Security-Policy" content="default-src \'none\';">'

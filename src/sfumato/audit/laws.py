@@ -128,7 +128,7 @@ def below_cut(scale: float, reach: int) -> Callable[[float], float] | None:
     Examples:
         >>> below = below_cut(1.0, 2)
         >>> below(-2), round(below(0), 4), round(below(1) + below(0), 12), below(3)
-        (0.0, 0.2516, 1.0, 1.0)
+        (0.0, 0.2508, 1.0, 1.0)
     """
     if reach > _MOST_LEVELS:
         return None

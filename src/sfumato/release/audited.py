@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass
 from typing import Any, Literal, TypeAlias, final
 
-__all__ = ["Audited", "Check", "Kind"]
+__all__ = ["Audited", "Check", "Kind", "Rebuilt"]
 
 Kind: TypeAlias = Literal[
     "sensitivity", "noise", "release", "keys", "model", "synthetic", "race"
@@ -40,6 +40,26 @@ class Check:
 
 @final
 @dataclass(frozen=True, slots=True)
+class Rebuilt:
+    """A made-up secret column, and what a linear programme rebuilt of it.
+
+    Attributes:
+        kind: From which sums over subsets: exact, rounded to multiples of 3, or with noise.
+        secret: The column: zeros and ones.
+        guesses: What was rebuilt.
+        answers: How many sums there were.
+        epsilon: What the noisy ones cost together; empty for the others.
+    """
+
+    kind: Literal["exact", "rounded", "private"]
+    secret: tuple[int, ...]
+    guesses: tuple[int, ...]
+    answers: int
+    epsilon: str = ""
+
+
+@final
+@dataclass(frozen=True, slots=True)
 class Audited:
     """All checks of one project.
 
@@ -52,6 +72,7 @@ class Audited:
         seconds: How long it took.
         checks: In the order in which they were made.
         skipped: What could not be tested here, and why: pairs of subject and reason.
+        rebuilt: Why exact statistics are not safe: reconstructions of one column.
     """
 
     title: str
@@ -62,6 +83,7 @@ class Audited:
     seconds: float
     checks: tuple[Check, ...]
     skipped: tuple[tuple[str, str], ...] = ()
+    rebuilt: tuple[Rebuilt, ...] = ()
 
     @property
     def violations(self) -> tuple[Check, ...]:

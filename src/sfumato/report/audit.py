@@ -10,6 +10,7 @@ from sfumato.release.text import visible
 from sfumato.release.tongue import language_asked
 from sfumato.release.wording import Say
 from sfumato.report.page import render
+from sfumato.report.rebuilt import rebuilt_svg
 from sfumato.words import N_, speaker
 
 __all__ = ["audit_html"]
@@ -188,6 +189,7 @@ def audit_html(audited: Audited, *, lang: str | None = None) -> str:
         alarm=alarm,
         audited=audited,
         sections=_sections(audited, say),
+        picture=rebuilt_svg(audited.rebuilt, say),
         untested=[say(text) for text in _UNTESTED],
         skipped=[(visible(a), say(b)) for a, b in audited.skipped],
     )

@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, final
+from typing import Any, Literal, final
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sfumato.arrays import geometric
 from sfumato.errors import ArgumentError
+from sfumato.noise import default
+from sfumato.release.audited import Rebuilt
 from sfumato.release.libraries import need
 from sfumato.words import N_
 
-__all__ = ["Reconstruction", "reconstruct"]
+__all__ = ["Reconstruction", "before_and_after", "reconstruct"]
 
 
 @final
@@ -73,3 +76,41 @@ def reconstruct(
     share = float(secret.mean())
     right = float((guesses == secret).mean())
     return Reconstruction(guesses, right, max(share, 1 - share))
+
+
+def before_and_after(
+    people: int = 60, answers: int = 240, epsilon: str = "1"
+) -> tuple[Rebuilt, ...]:
+    """Rebuild a made-up column from exact sums, from rounded ones, and from noisy ones.
+
+    The noisy sums are one private release: each person is in all of them at most, so one
+    person changes their L1 norm by at most `answers`.
+
+    Args:
+        people: Length of the column.
+        answers: Sums over random subsets.
+        epsilon: What all noisy sums cost together.
+
+    Raises:
+        MissingExtraError: scipy is not installed.
+    """
+    bits = (default().words(people * (answers + 1)) >> np.uint64(63)).astype(np.int64)
+    secret, subsets = bits[:people], bits[people:].reshape(answers, people)
+    sums = subsets @ secret
+    noisy = geometric(sums, answers, epsilon)
+    seen: tuple[tuple[Literal["exact", "rounded", "private"], Any, str], ...] = (
+        ("exact", sums, ""),
+        ("rounded", np.round(sums / 3) * 3, ""),
+        ("private", noisy, epsilon),
+    )
+    truth = tuple(secret.tolist())
+    return tuple(
+        Rebuilt(
+            kind,
+            truth,
+            tuple(reconstruct(subsets, held).guesses.tolist()),
+            answers,
+            cost,
+        )
+        for kind, held, cost in seen
+    )

@@ -16,6 +16,7 @@ from typing import TYPE_CHECKING, TypeAlias, final
 import click
 
 from sfumato import __version__
+from sfumato.audit.attacks.reconstruction import before_and_after
 from sfumato.audit.whole import STAGES, ReleaseAudit, race
 from sfumato.cli.command import Command
 from sfumato.cli.failures import STOPPED
@@ -165,6 +166,7 @@ def _carry_out(declared: Project, only: tuple[str, ...], effort: _Effort) -> Aud
         seconds=monotonic() - start,
         checks=tuple(checks),
         skipped=tuple(skipped),
+        rebuilt=before_and_after(),
     )
 
 
