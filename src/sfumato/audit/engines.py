@@ -23,9 +23,11 @@ from sfumato.declare.unit import Unit
 from sfumato.engine import Exact
 from sfumato.engine.postgres import PostgresEngine
 from sfumato.engine.spark import SparkEngine
+from sfumato.errors import ArgumentError
 from sfumato.plan import Plan
 from sfumato.release.libraries import need
 from sfumato.secret import Secret
+from sfumato.words import N_
 
 __all__ = ["on_postgres", "on_spark"]
 
@@ -50,7 +52,7 @@ def on_postgres(url: str, *, table: str = "sfumato_audit") -> Iterator[Exactly]:
         made: list[Mapping[str, str]] = []
 
         def exact(plan: Plan, rows: Table) -> Secret[Exact]:
-            kinds = _kinds(plan.table, _POSTGRES)
+            kinds = _kinds(_alone(plan), _POSTGRES)
             if made != [kinds]:
                 columns = [
                     sql.SQL("{} {}").format(sql.Identifier(n), sql.SQL(k))
@@ -89,7 +91,7 @@ def on_spark(session: Any) -> Exactly:
     """
 
     def exact(plan: Plan, rows: Table) -> Secret[Exact]:
-        kinds = _kinds(plan.table, _SPARK)
+        kinds = _kinds(_alone(plan), _SPARK)
         lines = [
             ", ".join(
                 f"CAST({_literal(_cell(row.get(n), k))} AS {k})"
@@ -107,6 +109,20 @@ def on_spark(session: Any) -> Exactly:
 
 _POSTGRES = ("double precision", "boolean", "text", "bigint", "date")
 _SPARK = ("DOUBLE", "BOOLEAN", "STRING", "BIGINT", "DATE")
+
+
+def _alone(plan: Plan) -> Schema:
+    """Return the declarations of the only table.
+
+    Raises:
+        ArgumentError: The question is about rows of several tables.
+    """
+    if plan.query.base is not None:
+        raise ArgumentError(
+            N_("on a database the oracle looks at one table"),
+            hint=N_("leave exact out: joins are tried on the embedded engine"),
+        )
+    return plan.table
 
 
 def _kinds(schema: Schema, types: Sequence[str]) -> Mapping[str, str]:
