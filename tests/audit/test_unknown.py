@@ -11,12 +11,13 @@ from sfumato.audit.whole import ReleaseAudit
 from sfumato.declare.expr import col
 from sfumato.declare.query import Query, count, mean
 from sfumato.declare.schema import Category, Real, Schema, Text
-from sfumato.declare.unit import Rows
+from sfumato.declare.unit import Rows, Unit
 from sfumato.engine import chosen
 from sfumato.plan import lower, make_plan
 
 COLUMNS = {"city": Text(longest=8), "x": Real(0, 9, step=1), "g": Category(["a", "b"])}
 ADD, REPLACE = Rows(), Rows(neighbours="replace_one", size=500)
+PEOPLE = Unit("who", max_rows=2, max_groups=2)
 LOSSES = [Epsilon("1", "1e-6"), ZCDP("0.1", "1e-6")]
 QUERIES = [
     Query().group_by("city").select(count()),
@@ -42,8 +43,9 @@ def broken(patch, change):
         (ADD, LOSSES[0], QUERIES[1]),
         (REPLACE, LOSSES[0], QUERIES[0]),
         (REPLACE, LOSSES[1], QUERIES[0]),
+        (PEOPLE, LOSSES[0], QUERIES[0]),
     ],
-    ids=["add", "replace", "rho"],
+    ids=["add", "replace", "rho", "people"],
 )
 def test_a_sound_release_of_unknown_keys_passes(unit, loss, query):
     """Sensitivities, the cut noise and the shown keys: three kinds of checks, no alarm."""

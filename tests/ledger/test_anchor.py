@@ -2,6 +2,7 @@
 
 import gc
 import json
+import os
 import shutil
 
 import pytest
@@ -9,7 +10,7 @@ import pytest
 from sfumato.account import Epsilon
 from sfumato.errors import BudgetExceededError, LedgerError
 from sfumato.ledger import Blocks, Limit, reconcile, show, verify
-from sfumato.ledger.anchor import Anchor, Mark, _read
+from sfumato.ledger.anchor import Anchor, Mark, _read, sync_folder
 from sfumato.spending import profile_of
 
 TENTH = Epsilon("0.1")
@@ -355,3 +356,19 @@ def test_the_chain_names_the_operator(restored, raw):
 
     assert json.loads(body)["operator"] == "Dr. Wu"
     assert json.loads(body)["anchored"] == 4
+
+
+@pytest.mark.skipif(os.name != "posix", reason="folders are put on disk on POSIX only")
+def test_the_names_in_a_folder_are_put_on_disk(tmp_path, monkeypatch):
+    """A new ledger survives a loss of power: its folder is synchronised, too."""
+    put, real = [], os.fsync
+
+    def noted(file):
+        put.append(os.fstat(file).st_ino)
+        real(file)
+
+    monkeypatch.setattr(os, "fsync", noted)
+
+    sync_folder(tmp_path)
+
+    assert put == [tmp_path.stat().st_ino]

@@ -196,3 +196,34 @@ def test_a_table_of_one_row_raises_no_error(method) -> None:
         )
         search.fit(np.zeros((1, 2)), np.zeros(1, int))
         assert budget.left.units == 0
+
+
+def test_settings_of_privacy_are_refused_before_anything_is_spent(ring):
+    """Rows per person bound what a person adds: they are no setting to be searched."""
+    budget = ModelBudget("20")
+    model = LogisticRegression(bounds=(-1, 1), classes=[0, 1], rows_per_person=2)
+    ids = np.arange(len(ring[1])) // 2
+    for grid in (
+        {"rows_per_person": [1, None]},
+        [{"degree": [1]}, {"rows_per_person": [9]}],
+    ):
+        tried = PrivateSearchCV(model, grid, epsilon="1", budget=budget)
+        with pytest.raises(sf.DeclarationError, match="settings of privacy"):
+            tried.fit(*ring, privacy_ids=ids)
+
+    assert budget.left == sf.Epsilon("20")
+
+
+@pytest.mark.parametrize(
+    ("method", "epsilon"),
+    [("stop", "0.000000000001"), ("choose", "0.000000000001")],
+)
+def test_a_loss_too_small_to_be_split_costs_nothing(ring, method, epsilon):
+    """It is refused beforehand: after the debit an error would be all that was bought."""
+    budget = ModelBudget("20")
+    tried = search(budget, method).set_params(epsilon=epsilon)
+
+    with pytest.raises(sf.DeclarationError, match="too small"):
+        tried.fit(*ring)
+
+    assert budget.left == sf.Epsilon("20")

@@ -45,3 +45,12 @@ def test_ln_bounds_hold(value, precision):
 def test_the_exponential_of_zero_is_one():
     """exp(0) is exact, so that a certain coin is certain."""
     assert exp_bounds(0, 7, 64) == (1 << 64, 1 << 64)
+
+
+def test_no_bound_is_on_the_wrong_side_by_what_was_dropped():
+    """Just below 1 the lower bound is below it: errors are taken off and not added."""
+    for precision in (0, 1, 64, 200):
+        for spare in (10, 40, 60, 62, 80):
+            low, high = exp_bounds(1, 1 << (precision + spare), precision)
+
+            assert low < 1 << precision <= high

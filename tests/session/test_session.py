@@ -611,3 +611,13 @@ def test_a_title_that_is_no_text_spends_nothing(title):
         desk.query().select(sf.count()).release("0.5", title=title)
 
     assert desk.spent.units == 0
+
+
+def test_ledgers_in_memory_do_not_know_each_other():
+    """Two sessions without a file, alive at once: each has a budget of its own."""
+    one, other = session(), session()
+
+    one.query().select(sf.count()).release("0.25")
+
+    assert str(one.spent) == "0.25"
+    assert str(other.spent) == "0"

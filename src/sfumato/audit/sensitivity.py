@@ -348,6 +348,8 @@ def _claim(plan: Plan, aggregate: Aggregate, rows: Table) -> Change:
     each, cells = reach(aggregate, unit), touched * unit.max_rows
     if isinstance(unit, Unit):  # a little of a person can be in every cell
         cells = next(p.cells for p in plan.parts if p.aggregate == aggregate)
+        if plan.selecting is not None:  # those of one group; others are one more
+            cells *= touched * unit.max_groups + 1
     return Change(
         aggregate, whole, 0, rows, (0, cells), (0, square),
         (0, min(whole, touched * each)),

@@ -12,7 +12,7 @@ from sfumato.audit.laws import LawFit, fits
 from sfumato.audit.outcome import Draws, read
 from sfumato.audit.sensitivity import World
 from sfumato.declare.schema import Boolean, Category, Key, Schema, Text
-from sfumato.declare.unit import Rows
+from sfumato.declare.unit import PrivacyUnit, Rows, Unit
 from sfumato.engine import Exact, Integers, Keyed
 from sfumato.gate import difference_for_audit, shown_for_audit
 from sfumato.plan import Group, Plan
@@ -110,8 +110,13 @@ def _roomy(plan: Plan, least: int) -> Plan:
     if unit.size is None:
         return plan
     size = max(unit.size, least)
-    unit = Rows(neighbours=unit.neighbours, size=size)
-    return replace(plan, schema=Schema(dict(plan.schema.columns), unit=unit))
+    roomy: PrivacyUnit = Rows(neighbours=unit.neighbours, size=size)
+    if isinstance(unit, Unit):
+        roomy = Unit(
+            unit.column, max_rows=unit.max_rows, max_groups=unit.max_groups,
+            neighbours=unit.neighbours, size=size, missing=unit.missing,
+        )  # fmt: skip
+    return replace(plan, schema=Schema(dict(plan.schema.columns), unit=roomy))
 
 
 def _counting(plan: Plan, world: World) -> Row | None:
@@ -129,13 +134,19 @@ def _counting(plan: Plan, world: World) -> Row | None:
 
 def _tables(plan: Plan, row: Row, rows: int) -> tuple[Table, Table]:
     """Return a table where a key has so many rows, and its neighbour with one less."""
+    unit = plan.schema.unit
     texts = [n for n, c in plan.grouping.columns if isinstance(c, Text)]
     nowhere = {**row, **dict.fromkeys(texts)}
-    rest = (plan.schema.unit.size or rows) - rows
+    rest = (unit.size or rows) - rows
     before = [row] * (rows - 1) + [nowhere] * rest
-    if plan.schema.unit.size is None:
-        return [*before, row], before
-    return [*before, row], [*before, nowhere]
+    tables = [*before, row], before + [nowhere] * (unit.size is not None)
+    if isinstance(unit, Unit):  # each row is a person's only one
+        own = unit.column
+        return (
+            [{**r, own: i} for i, r in enumerate(tables[0])],
+            [{**r, own: i} for i, r in enumerate(tables[1])],
+        )
+    return tables
 
 
 def _shown(plan: Plan, exact: Secret[Exact], draws: int) -> Draws:

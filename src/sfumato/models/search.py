@@ -112,6 +112,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """Pay, then search."""
         pays, settings = read_budget(self.budget), self._settings()
         price = self._price(privacy_ids)
+        self._check_split(price, len(settings))
         self._dry_run(settings, X, y)
         loss = price.loss(pays.measure)
         paid = pays.pay(loss, plan=self._digest(settings), descriptor=_told(price))
@@ -145,6 +146,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                     dict(zip(grid, v, strict=True)) for v in product(*grid.values())
                 ]
         taken = {"epsilon", "delta", "budget", "on_leak", "neighbours"}
+        taken |= {"rows_per_person"}
         if not any(found) or any(taken & set(f) for f in found):
             raise DeclarationError(
                 N_("param_grid holds no settings, or settings of privacy"),
@@ -172,6 +174,17 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 hint=N_("leave delta and on_leak out of the estimator"),
             )
         return clone(model).set_params(epsilon=self.epsilon)._price(privacy_ids)  # type: ignore[no-any-return]  # noqa: SLF001
+
+    def _check_split(self, price: Price, settings: int) -> None:
+        """Refuse a loss that has fewer units than parts."""
+        parts = settings if self.method == "choose" else 2 * price.rows
+        if price.epsilon.units < parts:
+            raise DeclarationError(
+                N_("epsilon {epsilon} is too small to be split into {parts} parts"),
+                hint=N_("search among fewer settings or give a larger epsilon"),
+                epsilon=str(price.epsilon),
+                parts=parts,
+            )
 
     def _dry_run(self, settings: list[dict[str, Any]], X: Any, y: Any) -> None:
         """Let each setting be refused now: nothing is fitted yet."""
