@@ -332,7 +332,9 @@ def _add_noise(plan: Plan, exact: Integers) -> Integers:
     for step in plan.steps:
         values = [exact[part] for part in step.parts]
         if isinstance(step.mechanism, Selection):
-            noisy[step.parts[0]] = _choose(step.mechanism, values[0], len(plan.groups))
+            places = _choose(step.mechanism, values[0], len(plan.groups))
+            bits = plan.parts[step.parts[0]].bits  # a place is told as counts are
+            noisy[step.parts[0]] = tuple(place << bits for place in places)
             continue
         for part, drawn, held in zip(
             step.parts, _draw(step, len(values[0])), values, strict=True

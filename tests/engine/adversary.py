@@ -21,7 +21,7 @@ from sfumato.declare import query as ask
 from sfumato.declare.dataset import CSV, Dataset
 from sfumato.declare.expr import col
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
-from sfumato.declare.unit import Rows, Unit
+from sfumato.declare.unit import Rows
 from sfumato.engine.load import open_engine
 from sfumato.engine.reference import ReferenceEngine
 from sfumato.plan import make_plan
@@ -226,9 +226,6 @@ def plans(draw, unit=ADDED_OR_REMOVED):
     if draw(st.booleans()):
         query = query.where(draw(conditions(schema)))
     several = draw(st.lists(statistics(schema), min_size=1, max_size=5))
-    if isinstance(schema.unit, Unit):  # of people these are not told
-        several = [s for s in several if not isinstance(s, ask.Mode | ask.Crosstab)]
-        several = several or [ask.count()]
     return make_plan(query.select(*several), schema, 1)
 
 

@@ -74,7 +74,7 @@ def signs_rounded_down(monkeypatch):
 
 def one_person_split_in_two(monkeypatch):
     """Spellings of one identifier taken for two people."""
-    monkeypatch.setattr(Terms, "identity", lambda self: "c2 * 2 + c0 % 2")
+    monkeypatch.setattr(Terms, "identity", lambda self: "c2 || CAST(c0 % 2 AS VARCHAR)")
 
 
 def spread_forgotten(monkeypatch):

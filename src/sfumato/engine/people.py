@@ -24,8 +24,10 @@ integer steps of at most 64 bits, so any engine returns the integers of `referen
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import assert_never, final
+from math import prod
+from typing import final
 
 from sfumato.declare.unit import Unit
 from sfumato.engine import Exact, Integers, Keyed
@@ -33,23 +35,15 @@ from sfumato.engine.dialect import Dialect
 from sfumato.engine.draw import nth
 from sfumato.engine.groups import Groups
 from sfumato.engine.physical import Layout
-from sfumato.engine.scan import Scan
+from sfumato.engine.rowterm import RowTerms
+from sfumato.engine.scan import Scan, axes_of
 from sfumato.plan import (
-    Aggregate,
     Bins,
-    CentredKey,
-    CentredProduct,
-    CentredSquare,
-    CentredSum,
     Choice,
-    CountPeople,
-    CountRows,
-    CountValues,
     Crossed,
     Level,
     Part,
     Plan,
-    SumValues,
     term,
 )
 
@@ -86,9 +80,10 @@ class PeopleStatement:
         assert isinstance(unit, Unit)  # noqa: S101  `statement` chose this class
         self._plan, self._dialect, self._unit = plan, dialect, unit
         self._scan = Scan(plan, layout, dialect)
-        self._bins = [b for b in self._scan.axes if self._is_asked(b)]
+        self._tables = list(dict.fromkeys(self._asked()))
+        terms = RowTerms(self._scan, dialect)
         self._sums = [
-            _Sum(i, self._count(part.aggregate), self._term(part))
+            _Sum(i, terms.count(part.aggregate), terms.term(part))
             for i, part in enumerate(plan.parts)
             if not term(part.aggregate).apart and not term(part.aggregate).once
         ]
@@ -113,23 +108,24 @@ class PeopleStatement:
     ) -> Integers:
         keys = len(plan.query.keys)
         found = [[0] * part.cells for part in plan.parts]
-        bins = {b: [0] * (len(plan.groups) * b.count) for b in self._bins}
+        sizes = [prod(axis.count for axis in axes) for axes in self._tables]
+        counts = [[0] * (len(plan.groups) * size) for size in sizes]
         for branch, *row in rows:
             group = groups.place(tuple(row))
             if group is None:
                 continue
             place, numbers = row[keys], row[keys + 1 :]
             if int(str(branch)):
-                counted = self._bins[int(str(branch)) - 1]
-                if place is not None and 0 <= int(str(place)) < counted.count:
-                    cell = group * counted.count + int(str(place))
-                    bins[counted][cell] += int(str(numbers[0]))
+                which = int(str(branch)) - 1
+                if place is not None and 0 <= int(str(place)) < sizes[which]:
+                    cell = group * sizes[which] + int(str(place))
+                    counts[which][cell] += int(str(numbers[0]))
                 continue
             for part, number in zip(self._outputs, numbers, strict=False):
                 found[part][group] += int(str(number))
         for wanted, cells in zip(plan.parts, found, strict=True):
-            if isinstance(wanted.aggregate, Bins | Level):
-                self._fill(cells, wanted.aggregate, bins)
+            if isinstance(wanted.aggregate, Bins | Level | Crossed | Choice):
+                self._fill(cells, wanted.aggregate, counts)
         return tuple(map(tuple, found))
 
     @property
@@ -137,26 +133,29 @@ class PeopleStatement:
         """The parts that the first branch returns, in order."""
         return [one.part for one in self._sums] + self._people
 
+    def _asked(self) -> Iterator[tuple[Bins | Level, ...]]:
+        """Yield what rows are counted by together, for each part with several cells."""
+        for part in self._plan.parts:
+            one = part.aggregate
+            if isinstance(one, Bins | Crossed | Choice) or one in self._scan.axes:
+                yield axes_of(one)
+
     def _fill(
         self,
         cells: list[int],
-        wanted: Bins | Level,
-        found: dict[Bins | Level, list[int]],
+        wanted: Bins | Level | Crossed | Choice,
+        found: list[list[int]],
     ) -> None:
-        """Take the counts of bins; those of a tree's nodes from its leaves."""
-        leaves: Bins | Level = wanted
+        """Take the counts of places; those of a tree's nodes from its leaves."""
+        held: Bins | Level | Crossed | Choice = wanted
         bits = 0
         if isinstance(wanted, Level):
             finest = self._plan.finest(wanted).aggregate
             assert isinstance(finest, Level)  # noqa: S101  `finest` looks for one
-            leaves, bits = finest, wanted.bits - finest.bits
-        for i, size in enumerate(found[leaves]):
-            group, leaf = divmod(i, leaves.count)
-            cells[group * wanted.count + (leaf >> bits)] += size
-
-    def _is_asked(self, bins: Bins | Level) -> bool:
-        """Tell whether it is a part of its own, and not only what a share is read from."""
-        return any(part.aggregate == bins for part in self._plan.parts)
+            held, bits = finest, wanted.bits - finest.bits
+        for i, size in enumerate(found[self._tables.index(axes_of(held))]):
+            group, place = divmod(i, held.count)
+            cells[group * wanted.count + (place >> bits)] += size
 
     def _render(self) -> str:
         keys, cte = self._scan.keys, self._dialect.cte
@@ -165,7 +164,7 @@ class PeopleStatement:
             count = "SELECT u AS person, COUNT(*) AS k FROM ug GROUP BY u"
             weights = f", {cte.format(name='uk')} ({count})"
         branches = [self._branch(keys)]
-        branches += [self._bin_branch(keys, i) for i, _ in enumerate(self._bins)]
+        branches += [self._bin_branch(keys, i) for i, _ in enumerate(self._tables)]
         return (
             f"SELECT * FROM (WITH {cte.format(name='ug')} ({self._kept(keys)}){weights} "
             f"{' UNION ALL '.join(branches)}) AS people"
@@ -202,7 +201,7 @@ class PeopleStatement:
     def _counts(self) -> list[str]:
         """What is counted, each once: of sums, then of bins."""
         counted = [one.count for one in self._sums]
-        counted += [self._in_bin(i) for i, _ in enumerate(self._bins)]
+        counted += [self._in_bin(i) for i, _ in enumerate(self._tables)]
         return list(dict.fromkeys(counted))
 
     def _rows(self, count: str) -> str:
@@ -243,18 +242,23 @@ class PeopleStatement:
         )
 
     def _bin_branch(self, keys: list[str], place: int) -> str:
-        """Return the sums over people of one histogram's bins."""
-        bins, own = self._bins[place], ["u", *keys]
-        b = f"b{self._scan.axes.index(bins)}"
-        part = next(p for p in self._plan.parts if p.aggregate == bins)
+        """Return the sums over people of one histogram's bins, or of one table's pairs."""
+        axes, own = self._tables[place], ["u", *keys]
+        cells = [self._axis(axis) for axis in axes]
+        part = next(
+            p
+            for p in self._plan.parts
+            if isinstance(p.aggregate, Bins | Level | Crossed | Choice)
+            and axes_of(p.aggregate) == axes
+        )
         rows = self._rows(self._in_bin(place))
         counts = (
-            f"SELECT {', '.join(own)}, {b} AS b, COUNT(*) AS c "
+            f"SELECT {', '.join([*own, *cells])}, COUNT(*) AS c "
             f"FROM ({self._scan.relation()}) AS steps WHERE {self._is_in_bin(place)} "
-            f"GROUP BY {', '.join([*own, b])}"
+            f"GROUP BY {', '.join([*own, *cells])}"
         )
         named = [f"ug.{key} AS {key}" for key in keys]
-        inner = [*named, "b", f"{self._weighed('c', rows, part)} AS w"]
+        inner = [*named, *cells, f"{self._weighed('c', rows, part)} AS w"]
         if self._is_shared:
             inner.append("k")
         same = "=" if self._plan.query.other is None else "IS NOT DISTINCT FROM"
@@ -265,18 +269,25 @@ class PeopleStatement:
         )
         total = self._dialect.sum_text.format(x=self._shared("w"))
         totals = (
-            f"SELECT {', '.join([*keys, 'b'])}, {total} AS total FROM ({weighed}) AS weighed"
-            f"{_group_by([*keys, 'b'])}"
+            f"SELECT {', '.join([*keys, *cells])}, {total} AS total FROM ({weighed}) AS weighed"
+            f"{_group_by([*keys, *cells])}"
         )
-        where = "b"
-        if isinstance(bins, Bins) and not bins.edges:
-            where = self._scan.terms.place_of(bins.column, "b")
+        where = ""
+        for axis, cell in zip(axes, cells, strict=True):
+            keyed = isinstance(axis, Bins) and not axis.edges
+            digit = self._scan.terms.place_of(axis.column, cell) if keyed else cell
+            digit = self._dialect.to_int64.format(x=digit)
+            size = self._dialect.integer(axis.count)
+            where = f"({where} * {size} + {digit})" if where else digit
         outputs = [
-            f"{place + 1} AS branch", *keys,
-            f"{self._dialect.to_int64.format(x=where)} AS place", "total",
+            f"{place + 1} AS branch", *keys, f"{where} AS place", "total",
             *[self._dialect.null_text] * (len(self._outputs) - 1),
         ]  # fmt: skip
         return f"SELECT {', '.join(outputs)} FROM ({totals}) AS totals"
+
+    def _axis(self, axis: Bins | Level) -> str:
+        """Return the column of the scan that holds an axis."""
+        return f"b{self._scan.axes.index(axis)}"
 
     def _join(self, person: str) -> str:
         return f" JOIN uk ON {person} = uk.person" if self._is_shared else ""
@@ -305,81 +316,17 @@ class PeopleStatement:
         share = self._dialect.divided.format(x=f"({size} * {most})", y="k")
         return f"CASE WHEN k <= {most} THEN {size} ELSE {share} END"
 
-    def _count(self, aggregate: Aggregate) -> str:  # noqa: PLR0911  one for each
-        """Return what is not null for the rows that have a term."""
-        match aggregate:
-            case CountValues(column, among) | CentredSum(column, among=among):
-                return self._scan.column_of((column, among))
-            case CentredSquare(column, complete=complete, among=among):
-                if not complete:
-                    return self._scan.column_of((column, among))
-                return self._among(among) or "*"
-            case SumValues(column, fill=fill):
-                return "*" if fill else self._scan.column_of((column, ()))
-            case CentredKey(column):
-                return f"b{self._scan.axes.index(Bins(column, (), aggregate.count))}"
-            case CentredProduct():
-                return self._scan.product(aggregate)
-            case CountRows() | CountPeople() | Bins() | Level() | Crossed() | Choice():
-                return "*"
-            case _:
-                assert_never(aggregate)
-
-    def _among(self, columns: tuple[str, ...]) -> str:
-        """Return what is null where a cell of these columns is missing; or nothing."""
-        return self._scan.column_of((columns[0], columns[1:])) if columns else ""
-
     def _in_bin(self, place: int) -> str:
         return f"CASE WHEN {self._is_in_bin(place)} THEN 1 END"
 
     def _is_in_bin(self, place: int) -> str:
-        bins = self._bins[place]
-        b = f"b{self._scan.axes.index(bins)}"
-        numeric = isinstance(bins, Level) or bins.edges
-        return f"{b} >= 0" if numeric else f"{b} IS NOT NULL"
-
-    def _term(self, part: Part) -> str | None:  # noqa: C901  one for each
-        """Return a row's term, null where it has none; none where it is always 1."""
-        aggregate, dialect = part.aggregate, self._dialect
-        match aggregate:
-            case CountRows() | CountValues() | CountPeople():
-                return None
-            case Bins() | Level() | Crossed() | Choice():
-                return None
-            case CentredKey(column, place):
-                b = f"b{self._scan.axes.index(Bins(column, (), aggregate.count))}"
-                is_key = self._scan.terms.equals_any(column, b, [place])
-                return f"CASE WHEN {is_key} THEN 1 WHEN {b} IS NOT NULL THEN -1 END"
-            case CentredSum(column, among=among):
-                q = self._scan.column_of((column, among))
-                width = dialect.integer(aggregate.width)
-                found = f"({q} - ({width} - {q}))"
-            case CentredProduct():
-                product = self._scan.product(aggregate)
-                found = f"({product} * 2 - {dialect.integer(aggregate.reach)})"
-            case CentredSquare(column, among=among):
-                q = self._scan.column_of((column, among))
-                middle = dialect.integer(aggregate.least + aggregate.most)
-                found = f"({self._scan.square(aggregate, q)} * 2 - {middle})"
-                if aggregate.complete:
-                    found = f"COALESCE({found}, {dialect.integer(-aggregate.reach)})"
-                    if among:
-                        told = f"{self._among(among)} IS NOT NULL"
-                        found = f"CASE WHEN {told} THEN {found} END"
-            case SumValues(column, first, _, fill):
-                found = self._scan.column_of((column, ()))
-                found = f"({found} + {dialect.integer(first)})" if first else found
-                if fill:
-                    found = f"COALESCE({found}, {dialect.integer(fill)})"
-            case _:
-                assert_never(aggregate)
-        return found if part.bits >= 0 else self._cut(found, -part.bits)
-
-    def _cut(self, x: str, bits: int) -> str:
-        """Return a term in units of ``2^bits``, cut towards zero."""
-        below = self._dialect.shifted.format(x=f"(-{x})", bits=bits)
-        above = self._dialect.shifted.format(x=x, bits=bits)
-        return f"CASE WHEN {x} < 0 THEN -{below} ELSE {above} END"
+        """Return the test that a row is in some place of a histogram or a table."""
+        tests = []
+        for axis in self._tables[place]:
+            numeric = isinstance(axis, Level) or axis.edges
+            cell = self._axis(axis)
+            tests.append(f"{cell} >= 0" if numeric else f"{cell} IS NOT NULL")
+        return " AND ".join(tests)
 
 
 def _group_by(names: list[str]) -> str:

@@ -20,7 +20,6 @@ from sfumato.account import GDP, ZCDP, Epsilon, Loss, describe
 from sfumato.amount import Amount
 from sfumato.declare.query import Mean, Query, Statistic, Std, Sum, Variance, histogram
 from sfumato.declare.schema import Integer, Real, Schema
-from sfumato.declare.unit import Unit
 from sfumato.errors import DeclarationError
 from sfumato.plan.lower import make_plan
 from sfumato.plan.record import Plan
@@ -114,11 +113,6 @@ def make_bounded(
     if not wanted or query.base is not None:  # of whose tables none has private bounds
         return None
     _check_alone(query, wanted)
-    if isinstance(schema.unit, Unit):
-        raise DeclarationError(
-            N_("private bounds are not found where people have many rows"),
-            hint=N_("declare public bounds: Real(lower, upper)"),
-        )
     total = loss if isinstance(loss, ZCDP | GDP) else Epsilon(loss)
     if not isinstance(total, GDP) and total.delta_units:
         raise DeclarationError(

@@ -215,8 +215,9 @@ def _choice(plan: Plan, part: int, confidence: float) -> tuple[float, float]:
     mechanism = plan.step_of(part).mechanism
     assert isinstance(mechanism, Selection)  # noqa: S101  allocate.py pairs them so
     count = getattr(plan.parts[part].aggregate, "count", 1)
-    far = float(mechanism.shortfall(count, confidence))
-    return mechanism.mean_shortfall(count), far
+    size = plan.parts[part].size
+    far = size * mechanism.shortfall(count, confidence)
+    return size * mechanism.mean_shortfall(count), far
 
 
 def _quotient(

@@ -129,8 +129,6 @@ def make_plan(
             cells=max(scanned),
             most=_MOST_CELLS,
         )
-    if isinstance(schema.unit, Unit):
-        _check_people(query, needs.aggregates)
     groups = tuple(grouping.groups())
     steps = arrange(
         type(total).from_units(total.units),
@@ -172,18 +170,6 @@ def _check_delta(loss: Loss, grouping: Grouping) -> None:
             ),
             names=", ".join(map(repr, names)),
         )
-
-
-def _check_people(query: Query, aggregates: list[Aggregate]) -> None:
-    """Refuse what is not yet measured of people with many rows."""
-    for aggregate in aggregates:
-        if isinstance(aggregate, Choice | Crossed):
-            asked = ", ".join(s.name for s in query.statistics)
-            raise DeclarationError(
-                N_("modes and tables of two columns are not told of people: {names}"),
-                hint=N_("ask for a histogram, or group by one of the two columns"),
-                names=asked,
-            )
 
 
 class _Needs:

@@ -41,7 +41,8 @@ def clipping_bounds(
         assert isinstance(recipe, Direct)  # noqa: S101
         column = plan.schema[statistic.column]
         assert isinstance(column, Real | Integer)  # noqa: S101
-        counts = np.array(values[recipe.part], dtype=np.float64)
+        size = plan.parts[recipe.part].size
+        counts = size * np.array(values[recipe.part], dtype=np.float64)
         alone = noise_error(plan, recipe.part, 1 - 2 * _FALSE / len(counts))
         kept = np.where(counts > alone, counts, 0.0)
         levels = Fraction(1, 100), Fraction(99, 100)

@@ -212,7 +212,8 @@ def _choice(plan: Plan, part: int, confidence: float) -> tuple[Floats, Floats]:
     assert isinstance(mechanism, Selection)  # noqa: S101  allocate.py pairs them so
     count = getattr(plan.parts[part].aggregate, "count", 1)
     none = np.zeros(len(plan.groups))
-    return none - mechanism.shortfall(count, confidence), none
+    far = plan.parts[part].size * mechanism.shortfall(count, confidence)
+    return none - far, none
 
 
 def _matrix(

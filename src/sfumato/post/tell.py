@@ -40,6 +40,7 @@ from sfumato.plan import (
     Crossed,
     Direct,
     Level,
+    Part,
     Plan,
     Recipe,
     SumValues,
@@ -229,7 +230,19 @@ def short_by(
 
 def measurements(plan: Plan, noisy: Sequence[Sequence[int]]) -> tuple[Measurement, ...]:
     """Return the raw noisy integers of every part, with their noise."""
-    return tuple(_measurement(plan, i, tuple(v)) for i, v in enumerate(noisy))
+    return tuple(
+        _measurement(plan, i, tuple(v) if not _is_choice(part) else _placed(part, v))
+        for i, (part, v) in enumerate(zip(plan.parts, noisy, strict=True))
+    )
+
+
+def _is_choice(part: Part) -> bool:
+    return isinstance(part.aggregate, Choice)
+
+
+def _placed(part: Part, values: Sequence[int]) -> tuple[int, ...]:
+    """Return the places that were chosen, which the gate tells as it tells counts."""
+    return tuple(value >> part.bits for value in values)
 
 
 def _measurement(plan: Plan, part: int, values: tuple[int, ...]) -> Measurement:
