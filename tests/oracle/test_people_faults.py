@@ -55,6 +55,11 @@ def max_rows_forgotten(monkeypatch):
     monkeypatch.setattr(PeopleStatement, "_weighed", lambda self, size, rows, part: f"({size} * {1 << part.bits})")  # fmt: skip
 
 
+def rows_beyond_without_an_end(monkeypatch):
+    """Of rows beyond the bound all count, and not at most as many again."""
+    monkeypatch.setattr(PeopleStatement, "_unit_rows", lambda self, rows, part: f"{rows} * {1 << part.bits}")  # fmt: skip
+
+
 def quotients_rounded_up(monkeypatch):
     """Weights rounded to the next integer: in k groups they add up to more than G."""
     up = replace(duckdb.DUCKDB, divided="((({x}) + ({y}) - 1) // ({y}))")
@@ -99,6 +104,8 @@ FAULTS = [
     (max_groups_forgotten_in_the_statement, ADD, ("g",), ask.median("x")),
     (max_groups_forgotten_in_the_plan, ADD, ("g",), ask.count()),
     (max_rows_forgotten, ADD, ("g",), ask.sum("x")),
+    (rows_beyond_without_an_end, ADD, ("g",), ask.rows_cut()),
+    (max_groups_forgotten_in_the_statement, ADD, ("g",), ask.people_cut()),
     (max_rows_forgotten, ADD, (), ask.histogram("x", [0, 4, 7])),
     (quotients_rounded_up, ADD, ("g",), ask.people()),
     (signs_rounded_down, ADD, (), ask.mean("x")),

@@ -202,6 +202,8 @@ class PeopleStatement:
         """What is counted, each once: of sums, then of bins."""
         counted = [one.count for one in self._sums]
         counted += [self._in_bin(i) for i, _ in enumerate(self._tables)]
+        parts = [self._plan.parts[i].aggregate for i in self._people]
+        counted += ["*" for one in parts if getattr(one, "beyond", False)]
         return list(dict.fromkeys(counted))
 
     def _rows(self, count: str) -> str:
@@ -229,7 +231,11 @@ class PeopleStatement:
             outputs.append(share)
         for place in self._people:
             one_person = self._dialect.integer(1 << self._plan.parts[place].bits)
-            outputs.append(self._shared(one_person))
+            share = self._shared(one_person)
+            if getattr(self._plan.parts[place].aggregate, "beyond", False):
+                inner.append(f"{self._rows('*')} AS m")
+                share = f"CASE WHEN {self._is_cut()} THEN {share} ELSE 0 END"
+            outputs.append(share)
         if self._is_shared:
             inner.append("k")
         totals = [self._dialect.sum_text.format(x=x) for x in outputs]
@@ -292,10 +298,26 @@ class PeopleStatement:
     def _join(self, person: str) -> str:
         return f" JOIN uk ON {person} = uk.person" if self._is_shared else ""
 
+    def _is_cut(self) -> str:
+        """Return the test that not everything of a person counts fully."""
+        test = f"m > {self._dialect.integer(self._unit.max_rows)}"
+        if self._is_shared:
+            test += f" OR k > {self._dialect.integer(self._unit.max_groups)}"
+        return test
+
     def _unit_rows(self, rows: str, part: Part) -> str:
-        """Return ``min(m, R)``, in the part's unit: what rows of one each come to."""
+        """Return ``min(m, R)``, in the part's unit: what rows of one each come to.
+
+        Of rows beyond, ``min(m - min(m, R), R)``.
+        """
         most = self._dialect.integer(self._unit.max_rows)
         one = self._dialect.integer(1 << part.bits)
+        if getattr(part.aggregate, "beyond", False):
+            twice = self._dialect.integer(2 * self._unit.max_rows)
+            return (
+                f"CASE WHEN {rows} <= {most} THEN 0 WHEN {rows} >= {twice} THEN {most} "
+                f"ELSE {rows} - {most} END * {one}"
+            )
         return f"CASE WHEN {rows} < {most} THEN {rows} ELSE {most} END * {one}"
 
     def _weighed(self, size: str, rows: str, part: Part) -> str:

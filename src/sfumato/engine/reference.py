@@ -138,7 +138,11 @@ def _sums(plan: Plan, unit: Unit, theirs: list[dict[str, list[Row]]]) -> Integer
             added = [0] * cells
             for person, rows in held.items():
                 weight = min(met[person], unit.max_groups), met[person]
-                for i, size in enumerate(_of_person(plan, part, rows, unit.max_rows)):
+                sizes = _of_person(plan, part, rows, unit.max_rows)
+                if getattr(part.aggregate, "beyond", False):
+                    is_cut = len(rows) > unit.max_rows or weight[1] > unit.max_groups
+                    sizes = [_beyond(part, len(rows), unit.max_rows, is_cut=is_cut)]
+                for i, size in enumerate(sizes):
                     added[i] += _times(size, *weight)
             integers += added
         found.append(tuple(integers))
@@ -169,6 +173,13 @@ def _of_person(plan: Plan, part: Part, rows: list[Row], most: int) -> list[int]:
     return [_times(s, min(len(having), most), len(having)) for s in sums] or [0] * len(
         terms[0]
     )
+
+
+def _beyond(part: Part, rows: int, most: int, *, is_cut: bool) -> int:
+    """Return what a person adds to a count of what the bounds cut."""
+    if term(part.aggregate).once:
+        return int(is_cut) << part.bits
+    return min(max(rows - most, 0), most) << part.bits
 
 
 def _cut(size: int, bits: int) -> int:

@@ -37,7 +37,14 @@ _LEAVES = 8  # bits: a tree has at most 256 leaves
 @final
 @dataclass(frozen=True, slots=True)
 class CountRows:
-    """Rows that pass the filter, per group."""
+    """Rows that pass the filter, per group.
+
+    Attributes:
+        beyond: Of each person only rows beyond the unit's ``max_rows``, and of these at
+            most as many: what she adds lies in the range of what all her rows add.
+    """
+
+    beyond: bool = False
 
 
 @final
@@ -55,7 +62,14 @@ class CountPeople:
     """People with at least one row that passes the filter, per group.
 
     Where each row is a unit of its own, `CountRows` says the same.
+
+    Attributes:
+        beyond: Only people with more than ``max_rows`` rows in the group, or with rows
+            in more than ``max_groups`` groups: each adds as much as she does to the
+            count of people, or nothing.
     """
+
+    beyond: bool = False
 
 
 @final

@@ -35,6 +35,7 @@ from sfumato.declare.schema import (
     Text,
     token,
 )
+from sfumato.declare.unit import Rows
 from sfumato.errors import DeclarationError, nearest
 from sfumato.plan.grouping import Grouping
 from sfumato.plan.kinds import check_condition
@@ -72,6 +73,13 @@ def check_query(query: Query, schema: Schema) -> Schema:
     if query.condition is not None:
         check_condition(query.condition, schema)
     check_shown(query)
+    if Grouping.of(query, schema).unknown and any(
+        getattr(s, "beyond", False) for s in query.statistics
+    ):
+        raise DeclarationError(
+            N_("with unknown keys it is not told how much the bounds cut"),
+            hint=N_("ask for it without group_by, or list public keys"),
+        )
     return schema
 
 
@@ -79,6 +87,8 @@ def _check_statistic(  # noqa: C901, PLR0912  one case for each
     statistic: Statistic, schema: Schema
 ) -> None:
     match statistic:
+        case People(beyond=True) | Count(beyond=True):
+            _check_bounded(schema)
         case People():
             pass
         case Count(column):
@@ -115,6 +125,14 @@ def _check_statistic(  # noqa: C901, PLR0912  one case for each
             _check_apart(column, other)
         case _:
             assert_never(statistic)
+
+
+def _check_bounded(schema: Schema) -> None:
+    if isinstance(schema.unit, Rows):
+        raise DeclarationError(
+            N_("each row is a unit of its own here, and no bound cuts any"),
+            hint=N_("ask for count(), or declare Unit(…, max_rows=…, max_groups=…)"),
+        )
 
 
 def _check_number(name: str, column: Column) -> None:

@@ -199,6 +199,10 @@ class _Needs:
     def recipe(self, statistic: Statistic) -> Recipe:  # noqa: C901, PLR0911, PLR0912  one for each
         """Return how the figure follows from parts, adding those it lacks."""
         match statistic:
+            case Count(beyond=True):
+                return Direct(self._place(CountRows(beyond=True)))
+            case People(beyond=True):
+                return Direct(self._place(CountPeople(beyond=True)))
             case Count(column):
                 place = self._count(column)
                 return PublicSize() if place is None else Direct(place)

@@ -248,9 +248,11 @@ def _placed(part: Part, values: Sequence[int]) -> tuple[int, ...]:
 def _measurement(plan: Plan, part: int, values: tuple[int, ...]) -> Measurement:
     aggregate, mechanism = plan.parts[part].aggregate, plan.step_of(part).mechanism
     about = getattr(aggregate, "column", None) or ""
+    name = _NAMES[type(aggregate)]
+    name += "_beyond" if getattr(aggregate, "beyond", False) else ""
     if among := getattr(aggregate, "among", ()):
         about += f" | {', '.join(among)}"
-    name = f"{_NAMES[type(aggregate)]}({about})"
+    name = f"{name}({about})"
     match mechanism:
         case KNorm():
             index = plan.step_of(part).parts.index(part)

@@ -14,13 +14,16 @@ from sfumato.words import N_
 
 __all__ = ["KINDS", "StatisticTable"]
 
-KINDS = ("count", "people", "mean", "sum", "proportion", "variance", "std", "quantile", "median",
+KINDS = ("count", "people", "people_cut", "rows_cut", "mean", "sum", "proportion", "variance", "std", "quantile", "median",
          "near_minimum", "near_maximum", "histogram", "crosstab", "ratio", "covariance", "correlation", "mode")  # fmt: skip
 _PLAIN: dict[str, Callable[..., query.Statistic]] = {
     kind.__name__: kind
     for kind in (query.mean, query.sum, query.variance, query.std, query.median,
                  query.quantile, query.near_minimum, query.near_maximum)
 }  # fmt: skip
+_OF_PEOPLE: dict[str, Callable[..., query.Statistic]] = {
+    kind.__name__: kind for kind in (query.people, query.people_cut, query.rows_cut)
+}
 _PARTS = {
     "edges": ("histogram", "crosstab", "mode"),
     "level": ("quantile", "near_minimum", "near_maximum"),
@@ -38,6 +41,12 @@ class StatisticTable(Strict):
     )
     people: Literal[True] | None = Field(
         default=None, description="true: people with at least one row"
+    )
+    people_cut: Literal[True] | None = Field(
+        default=None, description="true: people of whom not everything counts fully"
+    )
+    rows_cut: Literal[True] | None = Field(
+        default=None, description="true: rows beyond max_rows, up to as many again"
     )
     mean: str | None = Field(default=None, description="A column")
     sum: str | None = Field(default=None, description="A column")
@@ -94,8 +103,8 @@ class StatisticTable(Strict):
         match kind:
             case "count":
                 return query.count(column if isinstance(column, str) else None, **given)
-            case "people":
-                return query.people(**given)
+            case "people" | "people_cut" | "rows_cut":
+                return _OF_PEOPLE[kind](**given)
             case "proportion":
                 return query.proportion(column, self.key, **given)
             case "histogram":
