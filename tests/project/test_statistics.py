@@ -14,6 +14,8 @@ WRITTEN = [
     ({"count": True}, sf.count()),
     ({"count": "x"}, sf.count("x")),
     ({"people": True}, sf.people()),
+    ({"people_cut": True}, sf.people_cut()),
+    ({"rows_cut": True, "weight": 3}, sf.rows_cut(weight=3)),
     ({"sum": "x", "weight": 2}, sf.sum("x", weight=2)),
     ({"mean": "x", "name": "m"}, sf.mean("x", name="m")),
     ({"variance": "x"}, sf.variance("x")),

@@ -11,6 +11,7 @@ from typing import Any, final
 import click
 
 from sfumato.account import Loss
+from sfumato.cli.bounds import bounds_data, bounds_on, bounds_words
 from sfumato.cli.command import Command
 from sfumato.cli.curves import Curve, draw
 from sfumato.cli.figures import figure_names, figure_units
@@ -74,11 +75,12 @@ class _Advice:
     total: Loss | None
 
 
-def _advise(
+def _advise(  # noqa: PLR0913  one for each option
     project: Path,
     *,
     rows: int,
     target: tuple[str, ...],
+    public: Path | None,
     picture: Path | None,
     force: bool,
     as_json: bool,
@@ -92,12 +94,14 @@ def _advise(
             path=str(picture),
         )
     advice = _work(asked, wishes, rows)
+    bounds = [] if public is None else bounds_on(asked, public, rows)
     if picture is not None:
         _save(picture, _picture(advice))
     if as_json:
-        echo_json(_data(advice))
+        more = {} if public is None else {"bounds": bounds_data(bounds)}
+        echo_json(_data(advice) | more)
         return
-    click.echo("\n".join(_words(advice)))
+    click.echo("\n".join(_words(advice) + bounds_words(bounds)))
     if picture is not None:
         click.echo(say(N_("written: {path}"), path=picture))
 
@@ -325,6 +329,14 @@ command = Command(
             help=N_("A public guess of the number of rows, on which means depend."),
         ),
         click.Option(
+            ["--public"],
+            type=AnyPath(),
+            metavar="FILE",
+            help=N_(
+                "A public or synthetic table: also advise how much of a person counts."
+            ),
+        ),
+        click.Option(
             ["--picture"],
             type=AnyPath(),
             metavar="FILE",
@@ -347,6 +359,10 @@ command = Command(
         (
             "sfumato advise project.toml --target mean_Glucose=2.5 --rows 20000",
             N_("with a wish of the moment"),
+        ),
+        (
+            "sfumato advise project.toml --public stand-in.csv",
+            N_("with max_rows and max_groups of a person"),
         ),
     ),
 )
