@@ -9,6 +9,7 @@ from sfumato.models.effects import effects, intercept_words, order_words
 from sfumato.models.evaluation import Evaluation
 from sfumato.models.residuals import RegressionEvaluation
 from sfumato.models.training import Trained
+from sfumato.release.loss import symbol
 from sfumato.release.text import visible
 from sfumato.release.tongue import language_asked
 from sfumato.release.wording import NOT_PRIVATE
@@ -64,7 +65,7 @@ def card(
         alarm="" if claim["private"] else say(NOT_PRIVATE),
         promise=_promise(claim, say),
         receipt=claim["receipt"],
-        spent=str(trained.spent),
+        spent=f"{symbol(trained.spent.measure)} = {trained.spent}",
         estimator=type(trained.model).__name__,
         intended=visible(intended_use),
         lines=list(effects(trained.model, trained.features, say)),
