@@ -24,6 +24,7 @@ from sfumato.engine.load import open_engine
 from sfumato.engine.public import read_public
 from sfumato.errors import DeclarationError
 from sfumato.plan import make_plan
+from sfumato.plan import relate as planned
 from sfumato.plan.bounded import make_bounded
 
 IDS = st.sampled_from([1, 2, "2", "2.0", None, "NA", "a", 3.0, math.nan])
@@ -198,6 +199,27 @@ def test_pairs_of_one_person():
     found = exact(query.where(a.col("o_x") >= 0).select(ask.count(), ask.people()))
 
     assert found == ((10 << 20,), (2 << 20,))  # 3·3 pairs and 1·1
+
+
+def test_a_person_with_too_many_pairs_is_left_out(monkeypatch):
+    """No sum of a person's terms leaves 64 bits; whether she is too many is hers alone."""
+    monkeypatch.setattr(planned, "MOST_PAIRS", 8)
+    query = Query().of(Joined(Part(), Part(), "o_", 100, 100))
+
+    found = exact(query.select(ask.count(), ask.people()))
+
+    assert found == ((5 << 20,), (2 << 20,))  # without the 3·3 pairs of person 1
+
+
+def test_a_question_of_too_many_tables_is_refused():
+    """Statements stay short, and the rows of one person below 2^33."""
+    many = United((Part(),) * 65)
+    deep = Part()
+    for _ in range(13):
+        deep = Part(United((deep,)))
+    for base in (many, deep.base):
+        with pytest.raises(DeclarationError, match="more tables than"):
+            make_plan(Query().of(base).select(ask.count()), VISITS, 1)
 
 
 def test_united_tables():

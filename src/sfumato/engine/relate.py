@@ -6,7 +6,8 @@ can make a node raise, and none looks at rows of two units together:
 
 * a public table stands in the statement as constants, and its keys are different after
   both sides are read (`sfumato.plan.matched`), so a row finds one public row at most;
-* two private tables are joined on identifiers alone, and rows of nobody are left out;
+* two private tables are joined on identifiers alone, and rows of nobody are left out, as
+  are all of a person with more than `sfumato.plan.relate.MOST_PAIRS` pairs;
 * figures about a person group by her identifier and by nothing else; sums are of whole
   numbers in [0, 2^30], of which 2^33 rows fit 64 bits.
 """
@@ -48,6 +49,7 @@ from sfumato.engine.physical import (
 from sfumato.engine.physical import Text as TextStored
 from sfumato.engine.source import Source
 from sfumato.engine.terms import Terms
+from sfumato.plan import relate as planned
 from sfumato.plan.matched import Place, matched
 from sfumato.plan.relate import part_schema, relation_schema
 
@@ -205,16 +207,21 @@ class _Maker:
         for rows, schema in both:
             whose = self._whose(self._terms(rows, schema), rows.layout[-1], texts=texts)
             cells = ", ".join(f"c{i}" for i, _ in enumerate(rows.layout[:-1]))
-            sides.append(
-                f"(SELECT {cells}, {whose} AS u FROM {rows.sql} AS data "
-                f"WHERE ({whose}) IS NOT NULL{self._dialect.fence})"
+            inner = (
+                f"SELECT {cells}, {whose} AS u FROM {rows.sql} AS data "
+                f"WHERE ({whose}) IS NOT NULL{self._dialect.fence}"
             )
+            counted = "COUNT(*) OVER (PARTITION BY u) AS n"
+            sides.append(f"(SELECT side.*, {counted} FROM ({inner}) AS side)")
         first, second = (rows.layout[:-1] for rows, _ in both)
         named = [f"l.c{i}" for i, _ in enumerate(first)]
         named += [f"r.c{i}" for i, _ in enumerate(second)]
         outputs = ", ".join(f"{x} AS c{i}" for i, x in enumerate([*named, "l.u"]))
+        pairs = " * ".join(self._dialect.to_double.format(x=f"{s}.n") for s in "lr")
+        most = self._dialect.constant(float(planned.MOST_PAIRS))
         sql = (
-            f"(SELECT {outputs} FROM {sides[0]} AS l JOIN {sides[1]} AS r ON l.u = r.u)"
+            f"(SELECT {outputs} FROM {sides[0]} AS l JOIN {sides[1]} AS r ON l.u = r.u "
+            f"WHERE {pairs} <= {most})"
         )
         return Relation(sql, (*first, *second, _known(stored[0], texts=texts)))
 

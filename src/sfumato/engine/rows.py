@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import TypeAlias, assert_never
 
@@ -21,6 +22,7 @@ from sfumato.declare.unit import Unit
 from sfumato.engine.cell import Day, clamped, grid_number, identity
 from sfumato.engine.evaluate import Row, cell, truth, widened_row
 from sfumato.engine.feature import grid_of
+from sfumato.plan import relate as planned
 from sfumato.plan.matched import matched
 from sfumato.plan.relate import part_schema
 
@@ -95,12 +97,15 @@ def _raw(value: float | None, column: Column) -> object:
 def _joined(
     base: Joined, rows: list[Row], schema: Schema, others: list[Row], other: Schema
 ) -> list[Row]:
+    met = Counter(_whose(row, schema) for row in rows)
+    there = Counter(_whose(row, other) for row in others)
     return [
         {**row, **{f"{base.prefix}{name}": theirs.get(name) for name in other}}
         for row in rows
         for theirs in others
-        if _whose(row, schema) is not None
-        and _whose(row, schema) == _whose(theirs, other)
+        if (person := _whose(row, schema)) is not None
+        and person == _whose(theirs, other)
+        and met[person] * there[person] <= planned.MOST_PAIRS
     ]
 
 

@@ -54,9 +54,14 @@ from sfumato.plan.matched import matched
 from sfumato.plan.widen import widened
 from sfumato.words import N_
 
-__all__ = ["is_one_row", "others_in", "part_schema", "related", "relation_schema", "stability"]  # fmt: skip
+__all__ = ["MOST_PAIRS", "is_one_row", "others_in", "part_schema", "related", "relation_schema", "stability"]  # fmt: skip
 
-_DEEPEST = 12
+MOST_PAIRS = 1 << 24
+"""Pairs of one person that a join makes; with more, all of hers are left out.
+
+It is a function of her rows, so the join stays unit-local; and it keeps every sum of a
+person's terms within 64 bits, whatever the tables hold."""
+_DEEPEST, _MOST_NODES = 12, 64
 
 
 def related(base: Base | None, schema: Schema) -> Schema:
@@ -153,14 +158,18 @@ def others_in(base: Base | None) -> tuple[Other, ...]:
 
 
 def _check_depth(base: Base) -> None:
-    level, depth = [base], 0
+    level, depth, nodes = [base], 0, 0
     while level:
         depth += 1
-        if depth > _DEEPEST:
+        nodes += sum(1 + len(parts_of(one)) for one in level)
+        if depth > _DEEPEST or nodes > _MOST_NODES:
             raise DeclarationError(
-                N_("the question joins tables of joined tables more than {most} deep"),
+                N_(
+                    "the question joins and unites more tables than {most}, or {deepest} deep"
+                ),
                 hint=N_("ask simpler questions"),
-                most=_DEEPEST,
+                most=_MOST_NODES,
+                deepest=_DEEPEST,
             )
         level = [p.base for one in level for p in parts_of(one) if p.base is not None]
 
