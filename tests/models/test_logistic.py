@@ -277,6 +277,27 @@ def test_persons_are_protected_when_their_rows_are_named(pima, public, budget):
         LogisticRegression("3", budget=budget, **public).fit(x, y, privacy_ids=persons)
 
 
+@pytest.mark.parametrize(
+    "ids",
+    [
+        np.array([1.0, np.nan, 1.0, np.nan, 2.0, 1.0]),
+        np.array([1, None, 1, float("nan"), 2, 1], object),
+        np.array(["a", "", "a", "", "b", "a"]),
+        pd.array(["a", pd.NA, "a", pd.NA, "b", "a"], dtype="string"),
+        np.array([pd.Timestamp("2020"), pd.NaT, pd.Timestamp("2020"), pd.NaT,
+                  pd.Timestamp("2021"), pd.Timestamp("2020")], object),
+    ],
+    ids=["floats", "objects", "texts", "pandas", "times"],
+)  # fmt: skip
+def test_rows_of_nobody_do_not_count(ids):
+    """Behind one null stand several people: each would push out rows of the others."""
+    from sfumato.models.table import first_rows
+
+    assert first_rows(np.asarray(ids), 2).tolist() == [
+        True, False, True, False, True, False,
+    ]  # fmt: skip
+
+
 def test_persons_are_routed_through_pipelines(pima, public, budget):
     """Metadata routing hands privacy_ids to the estimator."""
     import sklearn

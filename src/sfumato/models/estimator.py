@@ -141,8 +141,8 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             X: Features, in the unit of the declared bounds.
             y: Labels of a classifier, numbers of a regression; else it is ignored. A
                 number that is missing counts as the middle of its bounds.
-            privacy_ids: The person of each row, to protect persons with several rows;
-                route it with ``set_fit_request(privacy_ids=True)``.
+            privacy_ids: The person of each row, to protect persons with several rows (a
+                row without one does not count); route it with ``set_fit_request(privacy_ids=True)``.
 
         Raises:
             DeclarationError: An argument or a fact is missing. Nothing was spent.

@@ -273,7 +273,13 @@ def first_rows(owners: NDArray[Any], most: int) -> NDArray[np.bool_]:
     """Return which rows are among the first `most` of their owner.
 
     Whether a row is kept depends on rows of the same owner alone, so that one person
-    changes no other person's part.
+    changes no other person's part. Rows without an owner (null, NaN, empty text) are
+    left out, as in every answer: several people could hide behind one null, and each
+    would move the others.
+
+    Examples:
+        >>> first_rows(np.array([7, None, 7, None, 7], object), 2).tolist()
+        [True, False, True, False, False]
     """
     texts = owners.astype(str) if owners.dtype == object else owners
     _, person = np.unique(texts, return_inverse=True)
@@ -283,4 +289,15 @@ def first_rows(owners: NDArray[Any], most: int) -> NDArray[np.bool_]:
     rank = np.arange(len(order)) - np.repeat(starts, lengths)
     kept = np.empty(len(order), np.bool_)
     kept[order] = rank < most
+    if owners.dtype.kind == "f":
+        kept &= ~np.isnan(owners)
+    if owners.dtype.kind in "OU":
+        kept &= np.array([not _is_nobody(o) for o in owners.tolist()], np.bool_)
     return kept
+
+
+def _is_nobody(owner: Any) -> bool:
+    try:
+        return owner is None or owner == "" or bool(owner != owner)  # noqa: PLR0124  NaN
+    except Exception:  # noqa: BLE001  a null that compares to nothing, as pandas has it
+        return True
