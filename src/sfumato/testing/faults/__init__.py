@@ -19,6 +19,11 @@ def all_faults() -> tuple[Fault, ...]:
         >>> len(faults) >= 25, len({fault.name for fault in faults}) == len(faults)
         (True, True)
     """
-    from sfumato.testing.faults import mechanisms, plans, systems
+    from sfumato.testing.faults import mechanisms, plans, related, systems
 
-    return (*plans.faults(), *mechanisms.faults(), *systems.faults())
+    return (
+        *plans.faults(),
+        *related.faults(),
+        *mechanisms.faults(),
+        *systems.faults(),
+    )
