@@ -38,15 +38,8 @@ from sfumato.release.once import Once, grant, take
 from sfumato.secret import Secret
 from sfumato.words import N_
 
-__all__ = [
-    "Purse",
-    "compare_for_owner",
-    "difference_for_audit",
-    "draws_for_audit",
-    "rehearse",
-    "release",
-    "shown_for_audit",
-]
+__all__ = ["Purse", "compare_for_owner", "difference_for_audit", "draws_for_audit",
+           "rehearse", "release", "shown_for_audit"]  # fmt: skip
 
 _SMALL = Fraction(2**40)  # above it noise is drawn one by one: no 64-bit limit
 
