@@ -252,3 +252,16 @@ def test_the_page_names_the_release_that_it_goes_on_with():
         "age",
         "ill",
     ]
+
+
+def test_a_first_guess_from_this_very_table_is_told():
+    """A synthesis of the same rows is no public fact of others: its loss is named."""
+    session = sf.Session(dataset(), sf.Epsilon("3"))
+    first = Synthesizer("independent").fit(session, "1")
+    other = Synthesizer("independent").fit(dataset(name="o"), budget=sf.Epsilon("1"))
+
+    second = Synthesizer("independent").fit(session, "1", public=first)
+    third = Synthesizer("independent").fit(session, "0.5", public=other)
+
+    assert second.release.start == (first.release.claim,)
+    assert third.release.start == ()

@@ -2,6 +2,7 @@
 
 import json
 import math
+import tracemalloc
 
 import numpy as np
 import pandas as pd
@@ -342,3 +343,24 @@ def test_a_constant_column_stays_constant():
 
     assert set(made.sample(50)["site"]) == {"A"}
     assert all(len(t.columns) == 1 for t in made.release.tables)
+
+
+@pytest.mark.parametrize("method", ["adaptive", "oneshot"])
+def test_fitting_needs_no_more_memory_than_was_predicted(method):
+    """The peak of all allocations while counting, fitting and drawing."""
+    schema = sf.Schema({f"c{i}": sf.Integer(0, 19) for i in range(5)})
+    rng = np.random.default_rng(0)
+    frame = pd.DataFrame(rng.integers(0, 20, (3000, 5)), columns=list(schema))
+    table = sf.Dataset(frame, schema=schema, name="t")
+    plan = Synthesizer(method, cells=20, bins=20, rounds=3).plan(
+        table, budget=sf.ApproxDP("30", "1e-6")
+    )
+
+    tracemalloc.start()
+    try:
+        plan.fit()
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+
+    assert peak <= plan.megabytes * 1_000_000

@@ -153,6 +153,7 @@ class LinkedSynthesizer:
 
         Raises:
             DeclarationError: Something does not fit. Nothing was spent.
+            SourceError: A table cannot be opened. Nothing was spent.
             BudgetExceededError: A ledger refused.
             EngineError: An engine failed. The debits stand.
         """
@@ -195,10 +196,10 @@ class LinkedPlan:
 
     def fit(self, progress: Callable[[int, int], None] = _QUIET) -> LinkedSynthesis:
         """Debit every budget, then measure and fit; see `LinkedSynthesizer.fit`."""
-        paid = {name: self._debit(name) for name in self.layouts}
         made: dict[str, Synthesis] = {}
         datasets = {n: d.dataset for n, d in self._others.items()}
-        with Together(self._head.dataset, datasets) as together:
+        with Together(self._head.dataset, datasets) as together:  # before any debit
+            paid = {name: self._debit(name) for name in self.layouts}
             for name, layout in self.layouts.items():
                 counter: Any = Heads(together, {n: n for n in self._others})
                 if name:

@@ -150,6 +150,8 @@ class Synthesizer:
             made = check_start(start, dataset.name, dataset.schema, layout.grids)
             layout = replace(layout, start=made)
             before = (*start.release.start, start.release.claim)
+        if isinstance(public, Synthesis) and _of_table(public, dataset):
+            before = (*before, *public.release.start, public.release.claim)
         if public is not None:
             names = [g.name for g in layout.grids]
             layout = replace(layout, public=public_columns(public, dataset, names))
@@ -257,6 +259,11 @@ class SynthesisPlan:
         lines = [f"{self.title}: {loss_text(self.cost)}, at most {self.megabytes} MB"]
         lines += [f"  {e}" for e in self.expected()]
         return "\n".join(lines + list(self.warnings()))
+
+
+def _of_table(made: Synthesis, dataset: Dataset) -> bool:
+    """Tell whether a synthesis was made of this very table."""
+    return made.release.claim.receipt.dataset == dataset.name
 
 
 def _session(
