@@ -17,6 +17,7 @@ from sfumato.synth.model import Array
 
 __all__ = ["Values", "decode", "fine_cells"]
 
+_MANY = 200_000  # rows that need no sorting
 _EVEN = 0.3  # most of a bin that is spread evenly over its grid numbers
 
 Any_: TypeAlias = "np.ndarray[Any, np.dtype[Any]]"
@@ -62,6 +63,8 @@ def decode(grid: Grid, cells: Bins, stream: Stream) -> Values:
 
 def fine_cells(binning: Binning, bins: Bins, stream: Stream) -> Bins:
     """Return a fine cell of each bin; `_shares` tells how likely each is."""
+    if binning.places == tuple(range(len(binning.places))):
+        return bins
     counts, places = np.asarray(binning.counts), np.asarray(binning.places)
     width, shares = np.bincount(places), _shares(binning)
     if binning.only:
@@ -101,7 +104,12 @@ def _shares(binning: Binning) -> Array:
 
 
 def _spread(bins: Bins, count: int, stream: Stream) -> Array:
-    """Return for each row a number in [0, 1), spread evenly over the rows of its bin."""
+    """Return for each row a number in [0, 1), spread evenly over the rows of its bin.
+
+    Where rows are many, chance spreads them well enough.
+    """
+    if len(bins) > _MANY:
+        return uniforms(len(bins), stream)
     mixed = shuffled(len(bins), stream)
     order = mixed[np.argsort(bins[mixed], kind="stable")]
     rows = np.bincount(bins, minlength=count)
