@@ -87,9 +87,8 @@ class Purse:
         size = FINE * max(asked.weights)
         how = choice_of(self._take(asked.share), self._unit, size=size)
         found = scores(sealed.unseal(), asked, self._unit)
-        if how.law == "exponential":
-            return noise.exponential(found, how.rate)
-        return noise.permute_and_flip(found, how.rate)
+        law = noise.exponential if how.law == "exponential" else noise.permute_and_flip
+        return law(found, how.rate)
 
     def rate(self, sealed: Secret[Tables], asked: Rate) -> list[int]:
         """Return the error of each prediction, in 1024ths of a row, with noise."""
