@@ -22,7 +22,10 @@ from sfumato.engine.load import open_engine
 from sfumato.errors import SfumatoError
 from sfumato.plan import make_plan
 
-open_engine(sf.Dataset([], schema=sf.Schema({"x": sf.Real(0, 9)}))).close()
+with open_engine(sf.Dataset([], schema=sf.Schema({"x": sf.Real(0, 9)}))) as engine:
+    # Run with -c, which DuckDB takes for a prompt: it would print its progress.
+    told = engine.unprotected("SELECT current_setting('enable_progress_bar')")
+    assert told == [(False,)]
 held = int(open("/proc/self/statm").read().split()[0]) * resource.getpagesize()
 room = held + int(sys.argv[1])
 resource.setrlimit(resource.RLIMIT_AS, (room, room))

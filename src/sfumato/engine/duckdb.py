@@ -94,6 +94,8 @@ class DuckDBEngine:
         self._connection = duckdb.connect(":memory:", config=config)
         self.others: dict[str, Relation] = {}
         try:
+            # At a prompt it would print how far a long statement is, among our words.
+            self._connection.execute("SET enable_progress_bar = false")
             for i, (name, (other, own)) in enumerate(others.items()):
                 self.others[name] = beside(self._connection, other, own, f"other{i}")
             read = shared(schema) if others else schema
