@@ -12,6 +12,7 @@ from operator import add
 from typing import assert_never, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato import noise
 from sfumato.account import Gaussian, Geometric, KNorm, Loss, Selection, Threshold
@@ -243,8 +244,7 @@ def compare_for_owner(
 def rehearse(plan: Plan, exact: Secret[Exact], runs: int) -> OwnerRehearsal:
     """Draw what `release` would draw, `runs` times: of a public table, or for its owner.
 
-    No guarantee and no debit: of a private table the result must not leave its owner's
-    desk, and it is marked so.
+    No guarantee, no debit: of a private table it is marked, and must not leave the desk.
 
     Args:
         plan: What would be measured.
@@ -254,9 +254,7 @@ def rehearse(plan: Plan, exact: Secret[Exact], runs: int) -> OwnerRehearsal:
     integers = public(exact.unseal())
     values = in_terms(plan, integers)
 
-    def outcomes(
-        held: list[list[float]],
-    ) -> np.ndarray[tuple[int], np.dtype[np.float64]]:
+    def outcomes(held: list[list[float]]) -> NDArray[np.float64]:
         parts = [
             points(plan, recipe, held)
             if held is values or not isinstance(recipe, ByChoice)

@@ -151,3 +151,16 @@ def test_too_few_canaries_are_refused(desk, refused):
     desk.project()
 
     assert "10 canaries" in refused("audit", "project.toml", "--canaries", "9")
+
+
+def test_a_public_number_of_people_is_said_not_to_be_tested(desk, run, good):
+    """The oracle makes tables of any number of people, so the page says so."""
+    unit = '[unit]\ncolumn = "who"\nmax_rows = 2\nmax_groups = 1\nneighbours = "replace_one"\nsize = 600\n[columns.Glucose]'  # fmt: skip
+    desk.project(good.replace("[columns.Glucose]", unit))
+
+    done = run("audit", "project.toml", "--json", *QUICK)
+
+    found = json.loads(done.stdout)
+    assert done.exit_code == 0, done.output
+    assert [name for name, _ in found["skipped"]] == ["overview"]
+    assert "people is public" in found["skipped"][0][1]

@@ -30,6 +30,7 @@ from sfumato.audit.unknown import keys_found, threshold_laws
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.query import Query
 from sfumato.declare.schema import Schema
+from sfumato.declare.unit import Unit
 from sfumato.engine import Exact, Integers
 from sfumato.gate import difference_for_audit, draws_for_audit
 from sfumato.plan import Plan, make_plan
@@ -45,6 +46,7 @@ STAGES = 3  # of each release, for a progress bar
 _RISK = 1e-9
 _PUBLIC = N_("it tells public numbers only: there is no noise and no loss")
 _TOO_WIDE = N_("the law of its noise is too wide to be summed here")
+_PERSONS = N_("its number of people is public: the audit makes tables of any number")
 _NO_ROW = N_("its filter drops every made-up row: no key can be shown")
 _SOME = 10_000  # draws of a release with unknown keys: each is dear
 _NUMBERS = 64  # of one release that the black box looks at
@@ -88,8 +90,11 @@ class ReleaseAudit:
 
     def checks(self) -> Iterator[tuple[Check, ...]]:
         """Yield the checks of each of the stages."""
-        if not self._plan.steps:
-            self.skipped.append((self._name, _PUBLIC))
+        out = None if self._plan.steps else _PUBLIC
+        if isinstance(self._schema.unit, Unit) and self._schema.unit.size is not None:
+            out = _PERSONS
+        if out is not None:
+            self.skipped.append((self._name, out))
             yield from [()] * STAGES
             return
         yield (self._sensitivity(),)

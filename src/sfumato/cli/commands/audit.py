@@ -32,6 +32,7 @@ from sfumato.cli.options import (
 from sfumato.cli.table import table
 from sfumato.cli.tongue import report_language, say
 from sfumato.declare.schema import Schema
+from sfumato.declare.unit import Unit
 from sfumato.demo import project_file
 from sfumato.errors import MissingExtraError, ProjectError
 from sfumato.project import Project, load
@@ -153,7 +154,8 @@ def _carry_out(declared: Project, only: tuple[str, ...], effort: _Effort) -> Aud
             told = _by_one_run(name, kind, run, schema, effort.canaries)
             (checks if isinstance(told, Check) else skipped).append(told)  # type: ignore[arg-type]
             bar.update(1)
-        paying = [one for one in asked if one.plan.steps]
+        one_row = not isinstance(schema.unit, Unit) or schema.unit.size is None
+        paying = [one for one in asked if one.plan.steps and one_row]
         if paying:
             checks.append(race(paying[-1].query, schema, paying[-1].loss))
         bar.update(1)
