@@ -331,6 +331,27 @@ def test_an_anchor_remembers_and_forgets_nothing(tmp_path):
     anchor.close()
 
 
+def test_an_anchor_that_is_cut_while_open_is_read_anew(tmp_path):
+    """What others add after the cut is seen, though it ends before the old end."""
+    mine, other = Anchor(tmp_path / "x"), Anchor(tmp_path / "x")
+    mine.begin("me")
+    marks = [Mark(i, f"{i:064x}", i) for i in range(1, 12)]
+    for mark in marks[:9]:
+        mine.append(mark, "me")
+    assert mine.last("me") == marks[8]
+    lines = (tmp_path / "x").read_bytes().split(b"\n")
+    with (tmp_path / "x").open("r+b") as file:
+        file.truncate(len(b"\n".join(lines[:4])))
+
+    mine.append(marks[9], "me")
+    assert mine.news("me") == [marks[9], marks[9]]
+    other.append(marks[10], "me")
+
+    assert mine.news("me") == [marks[10]]
+    mine.close()
+    other.close()
+
+
 def test_an_anchor_is_synced_now_and_then(tmp_path, monkeypatch):
     """Its lag after a power cut is seconds, though not every line waits for the disk."""
     synced, clock = [], iter([100.0, 101.0, 107.0])

@@ -253,6 +253,37 @@ def test_a_failed_flush_gives_no_receipt(book, path, monkeypatch):
     assert verify(path).sound
 
 
+def test_a_disk_that_takes_no_advice_is_no_error(book, path, monkeypatch):
+    """The early start of a write is advice; the flush alone decides."""
+
+    def refuse(*_):
+        raise OSError(22, "Invalid argument")
+
+    monkeypatch.setattr(os, "posix_fadvise", refuse, raising=False)
+
+    assert book(path).debit(TENTH, plan="p").spent == "0.1"
+    assert verify(path).sound
+
+
+def test_an_outcome_that_cannot_be_made_fails_alone(book, path, monkeypatch):
+    """Whoever waits together is not harmed; what was charged is charged."""
+    ledger, done = book(path), []
+    make = Ledger._paid
+
+    def paid(self, order, value):
+        if order.plan == "bad":
+            raise RuntimeError("no receipt")
+        return make(self, order, value)
+
+    monkeypatch.setattr(Ledger, "_paid", paid)
+    with pytest.raises(RuntimeError, match="no receipt"):
+        ledger.debit(TENTH, plan="bad")
+    done.append(ledger.debit(TENTH, plan="p"))
+
+    assert done[0].spent == "0.2"
+    assert verify(path).sound
+
+
 def test_a_full_log_is_emptied_into_sqlite(book, path):
     """Entries beyond the room of the log: each once, in order, in SQLite."""
     ledger = book(path, cap="1000")

@@ -136,6 +136,8 @@ class Anchor:
         return self._read_on(file, self._end, identity)
 
     def _read_on(self, file: int, at: int, identity: str) -> list[Mark]:
+        if os.fstat(file).st_size < at:  # cut: what it says now is all that it says
+            return self._first_look(file, identity)
         found: list[Mark] = []
         own, self._own = self._own.removeprefix(b"\n"), b""
         while data := _pread(file, _NEAR[1], at):

@@ -272,10 +272,11 @@ def start(file: int, end: int) -> None:
     """Let the disk begin with the page before a place; `flush` waits for it.
 
     The advice that what was written is not needed again makes the system write it; it
-    keeps pages of which only a part is named.
+    keeps pages of which only a part is named. It is advice: not to follow it is no error.
     """
     if hasattr(os, "posix_fadvise"):
-        os.posix_fadvise(file, end - 1, 1, os.POSIX_FADV_DONTNEED)
+        with suppress(OSError):
+            os.posix_fadvise(file, end - 1, 1, os.POSIX_FADV_DONTNEED)
 
 
 def flush(file: int) -> None:
