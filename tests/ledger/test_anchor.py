@@ -352,6 +352,28 @@ def test_an_anchor_that_is_cut_while_open_is_read_anew(tmp_path):
     other.close()
 
 
+def test_marks_that_agree_are_passed_over_but_the_last(tmp_path):
+    """Who knows the entries reads of many lines the last, and every one that differs."""
+    mine, other = Anchor(tmp_path / "x"), Anchor(tmp_path / "x")
+    mine.begin("me")
+    marks = [Mark(i, f"{i:064x}", i) for i in range(1, 8)]
+    mine.append(marks[0], "me")
+    assert mine.last("me") == marks[0]
+    for mark in marks[1:]:
+        other.append(mark, "me")
+    with (tmp_path / "x").open("ab") as file:
+        file.write(b'\n[8,"' + b"a" * 64 + b'",8,[]] torn')
+
+    assert mine.news("me", {m.place: m.head for m in marks if m.place != 4}.get) == [
+        marks[3]
+    ]
+    other.append(marks[6], "me")
+    assert mine.news("me", {m.place: m.head for m in marks}.get) == [marks[6]]
+    assert mine.highest == marks[6]
+    mine.close()
+    other.close()
+
+
 def test_an_anchor_is_synced_now_and_then(tmp_path, monkeypatch):
     """Its lag after a power cut is seconds, though not every line waits for the disk."""
     synced, clock = [], iter([100.0, 101.0, 107.0])

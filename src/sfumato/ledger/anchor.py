@@ -19,8 +19,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+import re
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
@@ -37,6 +38,7 @@ State: TypeAlias = tuple[str, str, str, str, str, int, int, int, int, int, int]
 whole, delta_whole; as the columns of the table."""
 
 _NEAR = (1 << 12, 1 << 16)  # bytes at the end, where the last line is sought first
+_BEGINNING = re.compile(rb'\[(\d+),"([0-9a-f]{64})",(\d+),')
 _SYNC_EVERY = 5.0  # seconds by which the anchor may lag after a power cut
 
 
@@ -120,10 +122,17 @@ class Anchor:
         self.news(identity)
         return self._highest
 
-    def news(self, identity: str) -> list[Mark]:
+    def news(
+        self, identity: str, known: Callable[[int], str | None] = lambda _: None
+    ) -> list[Mark]:
         """Return the marks that others made since the last look, in the file's order.
 
         At the first look it is the last mark, and the highest.
+
+        Args:
+            identity: Of the ledger.
+            known: The hashes of places at hand. A mark that agrees has nothing to tell
+                and is left out, unless it is the last.
         """
         file = self.open() if self._file is None else self._file
         if self._end is None:
@@ -133,21 +142,29 @@ class Anchor:
         if data == own:
             self._end, self._own = self._end + len(own), b""
             return []
-        return self._read_on(file, self._end, identity)
+        if not data and os.fstat(file).st_size < self._end:
+            return self._first_look(file, identity)  # cut: that is all it says now
+        return self._read_on(file, self._end, identity, known)
 
-    def _read_on(self, file: int, at: int, identity: str) -> list[Mark]:
-        if os.fstat(file).st_size < at:  # cut: what it says now is all that it says
-            return self._first_look(file, identity)
+    def _read_on(
+        self, file: int, at: int, identity: str, known: Callable[[int], str | None]
+    ) -> list[Mark]:
         found: list[Mark] = []
         own, self._own = self._own.removeprefix(b"\n"), b""
         while data := _pread(file, _NEAR[1], at):
-            lines = data.split(b"\n")
+            *lines, last = data.split(b"\n")
             for line in lines:
-                if line != own and (mark := _read(line, identity)):
+                told = _BEGINNING.match(line)
+                if line == own or (told and known(int(told[1])) == told[2].decode()):
+                    continue
+                if mark := _read(line, identity):
                     self._saw(mark)
                     found.append(mark)
+            if mark := _read(last, identity):
+                self._saw(mark)
+                found += [] if last == own else [mark]
             # What ends in the middle of a line is being written, or torn.
-            torn = 0 if _read(lines[-1], identity) else len(lines[-1]) + 1
+            torn = 0 if mark else len(last) + 1
             if torn >= len(data):
                 break
             at += len(data) - torn
@@ -165,7 +182,8 @@ class Anchor:
         for near in _NEAR:
             at = max(0, size - near)
             lines = _pread(file, size - at, at).split(b"\n")
-            found = [mark for line in lines if (mark := _read(line, identity))]
+            read = (_read(line, identity, whole=True) for line in lines)
+            found = [mark for mark in read if mark]
             if found:
                 break
         else:
@@ -186,7 +204,7 @@ class Anchor:
         """Return every whole mark that is not late, oldest first."""
         found: list[Mark] = []
         for line in self.path.read_bytes().split(b"\n"):
-            mark = _read(line, identity)
+            mark = _read(line, identity, whole=True)
             if mark and (not found or mark.place >= found[-1].place):
                 found.append(mark)
         return found
@@ -294,10 +312,13 @@ def _check(text: str, identity: str) -> str:
     return hashlib.sha256(f"{identity} {text}".encode()).hexdigest()[:16]
 
 
-def _read(line: bytes, identity: str) -> Mark | None:
+def _read(line: bytes, identity: str, *, whole: bool = False) -> Mark | None:
+    """Return a mark, with the states if it is wanted whole; none of a torn line."""
     text, _, check = line.decode("ascii", "replace").rpartition(" ")
     if not text or check != _check(text, identity):
         return None
+    if not whole and (told := _BEGINNING.match(line)):
+        return Mark(int(told[1]), told[2].decode(), int(told[3]))
     place, head, debits, states = _parts(text)
     return Mark(place, head, debits, tuple(tuple(s) for s in states))
 

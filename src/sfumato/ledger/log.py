@@ -27,6 +27,7 @@ reads the header and what follows: a missing word says nothing.
 from __future__ import annotations
 
 import os
+import re
 import sys
 import uuid
 import zlib
@@ -52,7 +53,9 @@ _MAGIC = b"sfumato log of ledger "
 _WORD = 16
 _HEADER = len(_MAGIC) + 32 + 1 + _WORD
 _END = 1 + _WORD
-_FIELDS = 7  # of a record's first line
+_LINE = re.compile(
+    rb"([0-9a-f]{8}) (\d{1,19}) (\d{1,19}) ([0-9a-f]{64}) (-|[0-9:,]+) (\d{1,19}) (-?\d{1,19})\n"
+)
 _NEWS = 8192  # bytes that are read at first
 
 
@@ -291,23 +294,25 @@ def flush(file: int) -> None:
 
 def _read(data: bytes, start: int) -> tuple[Record, int] | None:
     """Return the record at `start` and where it ends; none if no whole one is there."""
-    end = data.find(b"\n", start)
-    parts = data[start:end].split(b" ") if end > 0 else []
-    if len(parts) != _FIELDS:
+    line = _LINE.match(data, start)
+    if line is None:
         return None
-    with suppress(ValueError):
-        last = end + 1 + int(parts[5])
-        size = int(parts[6])
-        stop = last + max(size, 0)
-        if len(data) < stop or int(parts[0], 16) != zlib.crc32(data[start + 8 : stop]):
-            return None
-        record = Record(
-            place=int(parts[1]),
-            debits=int(parts[2]),
-            hash=parts[3].decode("ascii"),
-            effect="" if parts[4] == b"-" else parts[4].decode("ascii"),
-            body=data[end + 1 : last].decode("ascii"),
-            content=data[last:stop] if size >= 0 else None,
-        )
-        return record, stop
-    return None
+    check, place, debits, head, effect, length, content = line.groups()
+    body, size = line.end(), int(content)
+    last = body + int(length)
+    stop = last + max(size, 0)
+    if len(data) < stop or int(check, 16) != zlib.crc32(data[start + 8 : stop]):
+        return None
+    try:
+        text = data[body:last].decode("ascii")
+    except UnicodeDecodeError:
+        return None
+    record = Record(
+        int(place),
+        int(debits),
+        head.decode(),
+        "" if effect == b"-" else effect.decode(),
+        text,
+        data[last:stop] if size >= 0 else None,
+    )
+    return record, stop

@@ -212,7 +212,7 @@ class Logbook:
 
     def _check_anchor(self, running: Running) -> None:
         """Refuse a ledger that lacks what somebody has marked."""
-        marks = self._unchecked + self._anchor.news(self._identity)
+        marks = self._unchecked + self._anchor.news(self._identity, running.hash_at)
         if not marks:
             return
         if any(running.hash_at(mark.place) != mark.head for mark in marks):
@@ -238,14 +238,14 @@ class Logbook:
         except OSError:
             self._store.distrust()  # the kernel may have dropped unwritten pages
             raise
-        if running.company and self._is_marked(mark):
+        if running.company and self._is_marked(running, mark):
             return
         self._witness.record(mark, self._identity)
         running.marked(mark.place)
 
-    def _is_marked(self, mine: Mark) -> bool:
+    def _is_marked(self, running: Running, mine: Mark) -> bool:
         """Return whether somebody has marked a record at or beyond ours meanwhile."""
-        self._unchecked += self._anchor.news(self._identity)
+        self._unchecked += self._anchor.news(self._identity, running.hash_at)
         highest = self._anchor.highest
         if highest is None or highest.place < mine.place:
             return False

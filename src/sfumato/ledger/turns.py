@@ -6,6 +6,7 @@ the open file, so that closing another one of the same path does not drop it.
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from collections.abc import Iterator
@@ -23,6 +24,7 @@ __all__ = ["HAVE_TURNS", "lock", "take", "turn", "unlock"]
 
 HAVE_TURNS = sys.platform != "win32"  # there SQLite's own lock keeps the turns
 _PATIENCE = 60.0  # seconds to wait for another process
+_YIELDS = 10  # tries that leave the processor to others and come back at once
 _SHORTEST, _LONGEST = 0.00002, 0.0003  # seconds between two tries
 
 
@@ -50,6 +52,10 @@ def lock(file: int, patience: float = _PATIENCE) -> None:
 
 
 def _wait(file: int, patience: float) -> None:
+    for _ in range(_YIELDS):  # it is held for some microseconds, as a rule
+        _step_aside()
+        if take(file):
+            return
     until, pause = time.monotonic() + patience, _SHORTEST
     while not take(file):
         if time.monotonic() > until:
@@ -65,6 +71,13 @@ def unlock(file: int) -> None:
     """Give the lock back."""
     if sys.platform != "win32":
         fcntl.flock(file, fcntl.LOCK_UN)
+
+
+def _step_aside() -> None:
+    if hasattr(os, "sched_yield"):
+        os.sched_yield()
+    else:
+        time.sleep(0)
 
 
 @contextmanager
