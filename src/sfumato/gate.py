@@ -27,15 +27,9 @@ from sfumato.post import figures, in_terms, lacking, measurements, points, short
 from sfumato.post.claim import clipped_words, told
 from sfumato.post.clipping import clipping_bounds
 from sfumato.post.shown import of_told
-from sfumato.release import (
-    Measurement,
-    OwnerComparison,
-    OwnerRehearsal,
-    Receipt,
-    Release,
-    compare,
-)
+from sfumato.release import Measurement, OwnerRehearsal, Receipt, Release
 from sfumato.release.once import Once, grant, take
+from sfumato.release.owner import OwnerComparison, compare
 from sfumato.secret import Secret
 from sfumato.words import N_
 
@@ -69,8 +63,7 @@ class Purse:
         Raises:
             SfumatoError: The receipt does not pay for this very plan, or was used.
         """
-        _check_paid(plan, receipt)
-        take(receipt)
+        _take_paid(plan, receipt)
         self.left: Loss = plan.cost
         self._unit, self.secure = plan.schema.unit, True
 
@@ -143,8 +136,7 @@ def find_bounds(plan: BoundedPlan, exact: Secret[Exact], receipt: Receipt) -> Fo
     Raises:
         SfumatoError: The receipt does not pay for this very plan, or was used.
     """
-    _check_paid(plan, receipt)
-    take(receipt)
+    _take_paid(plan, receipt)
     noisy = _release(plan.first, exact.unseal())[1]
     bounds = clipping_bounds(plan.first, noisy)
     return grant(Found(plan, bounds, measurements(plan.first, noisy), receipt))
@@ -187,8 +179,7 @@ def release(  # noqa: PLR0913  all but the first three are options
         whole = found.plan
         if found.plan.second(found.bounds) != plan or found.receipt != receipt:
             raise _not_paid()
-    _check_paid(whole, receipt)
-    take(receipt if found is None else found)
+    _take_paid(whole, receipt, found)
     secure = noise.default().secure
     plan, noisy = _release(plan, exact.unseal())
     claim = told(plan, whole.cost, receipt, delta=delta, private=secure)
@@ -204,9 +195,12 @@ def release(  # noqa: PLR0913  all but the first three are options
     )
 
 
-def _check_paid(plan: Plan | BoundedPlan | TablePlan, receipt: Receipt) -> None:
+def _take_paid(
+    plan: Plan | BoundedPlan | TablePlan, receipt: Receipt, found: Found | None = None
+) -> None:
     if receipt.cost != str(plan.cost) or receipt.plan != plan.digest:
         raise _not_paid()
+    take(found or receipt)
 
 
 def _not_paid() -> SfumatoError:
