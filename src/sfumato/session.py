@@ -145,7 +145,8 @@ class Session:
         from sfumato.declare.ibis_tree import is_ibis, read_ibis
 
         if is_ibis(query):
-            query = read_ibis(query, table=self.dataset.name)
+            person = getattr(self.dataset.schema.unit, "column", None)
+            query = read_ibis(query, table=self.dataset.name, person=person)
         return Question(self._desk, query)
 
     def profile(self) -> Spending:

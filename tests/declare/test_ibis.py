@@ -11,14 +11,21 @@ from sfumato.errors import DeclarationError
 ibis = pytest.importorskip("ibis", reason="ibis-framework is not installed")
 from ibis import _  # noqa: E402  after the skip
 
-TYPES = {"x": "float64", "g": "string", "h": "int64", "b": "boolean", "d": "date"}
+TYPES = {
+    "x": "float64",
+    "g": "string",
+    "h": "int64",
+    "b": "boolean",
+    "d": "date",
+    "who": "int64",
+}
 T = ibis.table(TYPES, name="p")
 OTHER = ibis.table({"g": "string", "w": "float64"}, name="q")
 
 
 def read(expression):
     """Return the question of an expression about the table p."""
-    return read_ibis(expression, table="p")
+    return read_ibis(expression, table="p", person="who")
 
 
 Q = Query()
@@ -42,6 +49,22 @@ SAME = {
     "missing, sets, ranges, truths": (
         T.filter(T.x.isnull() | T.x.notnull(), T.g.isin(["a", "b"])).filter(_.x.between(1, 2), _.b).aggregate(n=_.count()),
         Q.where(And(And(And(Or(col("x").is_missing(), Not(col("x").is_missing())), col("g").is_in(["a", "b"])), col("x").between(1, 2)), col("b") == True)).select(sf.count(name="n")),  # noqa: E712
+    ),
+    "two columns, the most frequent key, people": (
+        T.aggregate(c=T.x.cov(T.h, how="pop"), r=T.x.corr(T.h), q=T.x.sum() / T.h.sum(), m=T.g.mode(), p=T.who.nunique()),
+        Q.select(
+            sf.covariance("x", "h", name="c"), sf.correlation("x", "h", name="r"), sf.ratio("x", "h", name="q"),
+            sf.mode("g", name="m"), sf.people(name="p"),
+        ),
+    ),
+    "having": (
+        T.group_by("g").having(_.count() > 3).aggregate(n=_.count()),
+        Q.group_by("g").select(sf.count(name="n")).having(col("n") > 3),
+    ),
+    "released figures": (
+        T.group_by("g").aggregate(n=_.count()).filter(_.n > 3, _.n != 7).order_by(ibis.desc("n"), "g").limit(2),
+        Q.group_by("g").select(sf.count(name="n")).having(col("n") > 3).having(col("n") != 7)
+        .order_by("n", descending=True).order_by("g").limit(2),
     ),
     "a choice of columns": (
         T.select("x", "g").filter(_.x > 1).group_by("g").aggregate(n=_.count()),
@@ -97,8 +120,22 @@ REFUSED = {
     "pattern": T.filter(T.g.like("a%")).aggregate(n=_.count()),
     "date": T.filter(T.d > ibis.date("2024-01-01")).aggregate(n=_.count()),
     "infinity": T.filter(T.x < float("inf")).aggregate(n=_.count()),
-    "having": T.group_by("g").having(_.count() > 3).aggregate(n=_.count()),
-    "after": T.group_by("g").aggregate(n=_.count()).filter(_.n > 3),
+    "having of another figure": T.group_by("g")
+    .having(_.x.sum() > 3)
+    .aggregate(n=_.count()),
+    "limit before order": T.group_by("g").aggregate(n=_.count()).limit(3).order_by("n"),
+    "filter after limit": T.group_by("g")
+    .aggregate(n=_.count())
+    .limit(3)
+    .filter(_.n > 3),
+    "offset": T.group_by("g").aggregate(n=_.count()).limit(3, offset=1),
+    "computed order": T.group_by("g").aggregate(n=_.count()).order_by(_.n + 1),
+    "nulls first": T.group_by("g")
+    .aggregate(n=_.count())
+    .order_by(ibis.asc("n", nulls_first=True)),
+    "filter of functions": T.group_by("g").aggregate(n=_.count()).filter(_.n.abs() > 3),
+    "sample covariance": T.aggregate(c=T.x.cov(T.h)),
+    "ratio of means": T.aggregate(c=T.x.mean() / T.h.sum()),
     "rows": T,
     "cells": T.x,
     "bare figure": T.x.mean(),
