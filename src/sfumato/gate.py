@@ -316,9 +316,8 @@ def _add_noise(plan: Plan, exact: Integers) -> Integers:
     for step in plan.steps:
         values = [exact[part] for part in step.parts]
         if isinstance(step.mechanism, Selection):
-            places = _choose(step.mechanism, values[0], len(plan.groups))
-            bits = plan.parts[step.parts[0]].bits  # a place is told as counts are
-            noisy[step.parts[0]] = tuple(place << bits for place in places)
+            bits, groups = plan.parts[step.parts[0]].bits, len(plan.groups)
+            noisy[step.parts[0]] = _choose(step.mechanism, values[0], groups, bits)
             continue
         for part, drawn, held in zip(
             step.parts, _draw(step, len(values[0])), values, strict=True
@@ -328,15 +327,15 @@ def _add_noise(plan: Plan, exact: Integers) -> Integers:
 
 
 def _choose(
-    mechanism: Selection, scores: tuple[int, ...], groups: int
+    mechanism: Selection, scores: tuple[int, ...], groups: int, bits: int
 ) -> tuple[int, ...]:
-    """Return the place of a large score in each group; the scores are told to nobody."""
-    law = noise.permute_and_flip
-    if mechanism.law == "exponential":
-        law = noise.exponential
+    """Return the place of a large score in each group, in the unit that scores have."""
+    chance = mechanism.law == "exponential"
+    law = noise.exponential if chance else noise.permute_and_flip
     each = len(scores) // groups if groups else 1
     return tuple(
-        law(scores[i : i + each], mechanism.rate) for i in range(0, len(scores), each)
+        law(scores[i : i + each], mechanism.rate) << bits
+        for i in range(0, len(scores), each)
     )
 
 

@@ -37,6 +37,18 @@ QUESTIONS = [
     (ALL.group_by("city"), UNKNOWN),
     (ALL.group_by("g", "city"), UNKNOWN),
     (ALL.group_by("city").where((col("x") > 1) & (col("city") != "é")), UNKNOWN),
+    (
+        ALL.group_by("g").where(
+            col("city").starts_with("e") | ~col("city").starts_with("O'B")
+        ),
+        SURE,
+    ),
+    (
+        ALL.group_by("g").where(
+            ~col("city").starts_with("7") & ~col("city").starts_with("")
+        ),
+        SURE,
+    ),
     (ALL.group_by("city", keys=["r", "é", "7", "O'Brien\\"]), SURE),
     (ALL.group_by("city", "g", keys=[("r", "a"), ("", "b")], other="rest"), SURE),
     (ALL.group_by("g"), SURE),

@@ -11,6 +11,7 @@ from cluster import running
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import sfumato as sf
 from sfumato.account import ZCDP, Epsilon
 from sfumato.declare import query as ask
 from sfumato.declare.dataset import Dataset, Postgres
@@ -313,3 +314,21 @@ def test_what_differs_is_kept_apart():
     keys = sorted(["", "2", "Bonn", "Bonn ", "bonn", NFC, NFD])
     assert found == Keyed(tuple((k,) for k in keys), ((1, 2, 1, 1, 1, 1, 1),))
     assert "Bonn" not in repr(found) and "Bonn" not in str(found)
+
+
+PREFIXES = ["", "a", "A", "é", "e", "7", "a\0", "a%", "tr", "'", "\ud800", "x" * 30]
+
+
+@pytest.mark.parametrize("prefix", PREFIXES)
+def test_a_text_column_is_asked_how_it_begins(prefix):
+    """Exactly, by code points; a missing cell is neither."""
+    cells = ["é", "e\u0301x", "", "ab", "Ab", None, "7", "7.0", "70", "a\0b", "a%", "a_", 5, True,
+             "x" * 200, "\ud800"]  # fmt: skip
+    rows = [{"t": cell} for cell in cells]
+    schema = sf.Schema({"t": sf.Text(longest=50)})
+    begins = sf.col("t").starts_with(prefix)
+
+    for condition in (begins, ~begins, sf.when(begins).then("y").otherwise("n") == "y"):
+        plan = make_plan(sf.Query().where(condition).select(sf.count()), schema, 1)
+        engine = open_engine(sf.Dataset(rows, schema=schema))
+        assert engine.run(plan).unseal() == ReferenceEngine(rows).run(plan).unseal()

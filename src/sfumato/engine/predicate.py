@@ -20,6 +20,7 @@ from sfumato.declare.logic import (
     StartsWith,
 )
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Text
+from sfumato.declare.value import Name
 from sfumato.engine.cell import constant as number_constant
 from sfumato.engine.cell import key_index
 from sfumato.engine.terms import Terms
@@ -52,6 +53,8 @@ def predicate(  # noqa: PLR0911  one for each
             return _compare(name, operator, value, terms)
         case IsIn(name, values):
             return _is_in(name, values, terms)
+        case StartsWith(Name(name), prefix) if isinstance(terms.schema[name], Text):
+            return terms.begins(name, prefix)
         case IsMissing(name):
             return f"NOT COALESCE({_has_value(name, terms)}, FALSE)"
         case And():

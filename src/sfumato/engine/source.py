@@ -389,7 +389,7 @@ def _columns(expr: Expr) -> Iterator[str]:
     waiting = [expr]
     while waiting:
         match waiting.pop():
-            case Compare(name) | IsIn(name) | IsMissing(name):
+            case Compare(name) | IsIn(name) | IsMissing(name) | StartsWith(Name(name)):
                 yield name
             case And(left, right) | Or(left, right):
                 waiting += [left, right]

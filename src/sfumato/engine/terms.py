@@ -229,6 +229,13 @@ class Terms:
             f"{self._cell(name)} IN ({', '.join(constants)})" if constants else "FALSE"
         )
 
+    def begins(self, name: str, prefix: str) -> str:
+        """Return the test that a cell of a text column begins so; it may be null."""
+        cell, constant = self._cell(name), self.dialect.string(prefix)
+        if constant is None:  # no cell of this database can
+            return f"CASE WHEN {cell} IS NOT NULL THEN FALSE END"
+        return f"substr({cell}, 1, {len(prefix)}) = {constant}"
+
     def is_any(self, name: str, places: Iterable[int]) -> str:
         """Return the test that a cell is one of the keys at `places`; it may be null."""
         keys = self._keys(name)
