@@ -9,6 +9,7 @@ from cluster import running
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sfumato.account import Epsilon
 from sfumato.declare import feature
 from sfumato.declare import query as ask
 from sfumato.declare.dataset import Dataset, Postgres, Spark
@@ -95,6 +96,8 @@ FEATURES = (
 )  # fmt: skip
 LAB = Part(Other("labs", LABS))
 QUESTIONS = {
+    "unknown keys of pairs": Query().of(Joined(Part(), LAB, "", 4, 1)).group_by("note").select(ask.count(), ask.people(), ask.mean("y")),
+    "unknown keys of both": Query().of(United((Part(), Part()))).group_by("note").select(ask.count(), ask.mean("x")),
     "figures": Query().of(PerPerson(Part(), FEATURES)).group_by("home", other="-").select(ask.mean("worst"), ask.sum("first"), ask.sum("paid"), ask.sum("n"), ask.mean("ever"), ask.median("least")),
     "site": Query().of(Looked(Part(), ("site",), SITES)).group_by("region").select(ask.mean("beds"), ask.count(), ask.mean("open")),
     "note": Query().of(Looked(Part(), ("note",), NOTES, "", True)).select(ask.sum("v"), ask.count()),
@@ -126,7 +129,8 @@ def of(name):
     """The plan of a question, and what the specification says."""
     from sfumato.engine.reference import ReferenceEngine
 
-    plan = make_plan(QUESTIONS[name], VISITS, 1)
+    loss = Epsilon("1", "1e-6") if "note" in QUESTIONS[name].keys else Epsilon(1)
+    plan = make_plan(QUESTIONS[name], VISITS, loss)
     return plan, ReferenceEngine(ROWS, {"labs": OTHERS}).run(plan).unseal()
 
 
