@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+import pandas as pd
 import pytest
 
+import sfumato as sf
 from sfumato.account import ZCDP, Epsilon, Threshold
 from sfumato.audit import sensitivity
 from sfumato.audit.unknown import keys_found, threshold_laws
 from sfumato.audit.whole import ReleaseAudit
 from sfumato.declare.expr import col
 from sfumato.declare.query import Query, count, mean
-from sfumato.declare.schema import Category, Real, Schema, Text
+from sfumato.declare.schema import Category, Integer, Real, Schema, Text
 from sfumato.declare.unit import Rows, Unit
 from sfumato.engine import chosen
 from sfumato.plan import lower, make_plan
@@ -133,3 +135,28 @@ def test_a_filter_that_no_row_passes_is_said():
 
     assert "keys" not in found
     assert audit.skipped == [("r", "its filter drops every made-up row: no key can be shown")]  # fmt: skip
+
+
+def test_joined_tables_are_said_not_to_be_compared():
+    """Sensitivities and noise are tested; which keys are shown is not, and is said so."""
+    columns = {"city": Text(longest=4), "site": Integer(0, 9)}
+    region = {"region": Category(["north", "south"])}
+    sites = sf.PublicTable(
+        pd.DataFrame({"site": [1, 2], "region": ["north", "south"]}),
+        key="site",
+        columns=region,  # fmt: skip
+    )
+    table = sf.Dataset(
+        pd.DataFrame({"site": [1], "city": ["a"]}),
+        schema=Schema(columns),
+        tables={"sites": sites},  # fmt: skip
+    )
+    session = sf.Session(table, budget=Epsilon("5", "1e-5"))
+    question = session.query().join("sites").group_by("city").select(count())
+    audit = ReleaseAudit("r", question.query, Schema(columns), LOSSES[0], draws=1000, tables=3)  # fmt: skip
+
+    found = [check for stage in audit.checks() for check in stage]
+
+    assert {c.kind for c in found} == {"sensitivity", "noise"}
+    assert not [c for c in found if c.violated]
+    assert "it joins tables" in audit.skipped[0][1]
