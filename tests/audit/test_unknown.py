@@ -144,12 +144,12 @@ def test_joined_tables_are_said_not_to_be_compared():
     sites = sf.PublicTable(
         pd.DataFrame({"site": [1, 2], "region": ["north", "south"]}),
         key="site",
-        columns=region,  # fmt: skip
+        columns=region,
     )
     table = sf.Dataset(
         pd.DataFrame({"site": [1], "city": ["a"]}),
         schema=Schema(columns),
-        tables={"sites": sites},  # fmt: skip
+        tables={"sites": sites},
     )
     session = sf.Session(table, budget=Epsilon("5", "1e-5"))
     question = session.query().join("sites").group_by("city").select(count())
