@@ -77,7 +77,7 @@ def test_the_page_shows_matrices_and_modes(release, tmp_path):
     page = (tmp_path / "r.html").read_text(encoding="utf-8")
 
     assert "Covariance matrix" in page and "Most frequent g" in page
-    assert "6 of 12 such figures stand here" in page
+    assert "8 of 12 such figures stand here" in page
     assert "choice by permute-and-flip" in page
 
 
