@@ -327,8 +327,8 @@ def test_a_text_column_is_asked_how_it_begins(prefix):
     rows = [{"t": cell} for cell in cells]
     schema = sf.Schema({"t": sf.Text(longest=50)})
     begins = sf.col("t").starts_with(prefix)
+    engine = open_engine(sf.Dataset(rows, schema=schema))
 
     for condition in (begins, ~begins, sf.when(begins).then("y").otherwise("n") == "y"):
         plan = make_plan(sf.Query().where(condition).select(sf.count()), schema, 1)
-        engine = open_engine(sf.Dataset(rows, schema=schema))
         assert engine.run(plan).unseal() == ReferenceEngine(rows).run(plan).unseal()

@@ -46,6 +46,9 @@ _NUMERAL = "^[+-]?([0-9]+([.][0-9]+)?|[.][0-9]+)([eE][+-]?[0-9]+)?"
 _BLANKS = "CAST(X'20090A0D0B0C' AS STRING)"
 
 
+_DAY = "CAST('86400000000' AS BIGINT)"  # microseconds
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class Field:
@@ -97,10 +100,21 @@ def _columns(fields: Sequence[Field], schema: Schema) -> list[_Column]:
 
 
 def _day(field: Field, cell: str) -> _Column:
-    """Return a column of days as days since 1970-01-01; moments and texts are refused."""
-    if field.type != "date":
-        raise unreadable(field.name, field.type)
-    return _Column(Floating(), f"CAST(datediff({cell}, DATE'1970-01-01') AS DOUBLE)")
+    """Return a column of days as days since 1970-01-01; texts are refused.
+
+    A moment with a time zone is the day in UTC, whatever the session's zone is: its
+    microseconds are divided, towards zero, and what is below a whole day goes down.
+    """
+    match field.type:
+        case "date" | "timestamp_ntz":
+            day = f"datediff(CAST({cell} AS DATE), DATE'1970-01-01')"
+        case "timestamp":
+            micros = f"unix_micros({cell})"
+            below = f"CASE WHEN {micros} % {_DAY} < 0 THEN 1 ELSE 0 END"
+            day = f"({micros} DIV {_DAY} - {below})"
+        case _:
+            raise unreadable(field.name, field.type)
+    return _Column(Floating(), f"CAST({day} AS DOUBLE)")
 
 
 def _column(field: Field, cell: str, column: Stored) -> _Column:
