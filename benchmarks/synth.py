@@ -235,7 +235,8 @@ def launch(  # noqa: PLR0913
         lines = [x for x in done.stdout.splitlines() if x.startswith("RESULT ")]
         if not lines:
             words = done.stderr.strip().splitlines() or ["no output"]
-            return {}, None, words[-1][:100]
+            told = [x for x in words if "Error" in x or "Exception" in x]
+            return {}, None, (told or words)[-1].strip()[:100]
         return json.loads(lines[-1][7:]), read(out)[1], ""
 
 
@@ -558,7 +559,7 @@ def fit_loss(python: str | None, out: list[str]) -> None:
     )
     out += ["", "## fit on the same noisy tables", ""]
     out += [f"- {x}" for x in done.stdout.strip().splitlines() or ["it failed"]]
-    print("\n".join(out[-4:]), flush=True)
+    print("\n".join(out[-5:]), flush=True)
 
 
 def main() -> None:
