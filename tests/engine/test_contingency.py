@@ -81,6 +81,24 @@ def test_a_long_list_of_keys_is_counted_by_its_keys():
         assert told.tolist() == right.tolist()
 
 
+@pytest.mark.parametrize("unit", [Rows(), Unit("who", max_rows=1, max_groups=1)])
+def test_a_table_that_is_asked_twice_is_counted_once(unit):
+    """It stands in both places as it is; neither holds a row twice."""
+    keys = [f"K{i}" for i in range(70)]
+    schema = Schema({"code": Category(keys), "x": Integer(0, 1)}, unit)
+    long = Coding("code", count=71, missing=70, places=tuple(range(70)))
+    coding = Coding("x", count=3, missing=2, edges=(0, 1))
+    sets = ((0,), (0,), (0, 1), (1, 0), (0, 1), (1,), (1,))
+    query = TableQuery(schema, (long, coding), sets)
+    rows = [{"who": i, "code": f"K{i % 3}", "x": i % 2} for i in range(12)]
+
+    with open_engine(Dataset(rows, schema=schema, name="t")) as engine:
+        found = count_tables(engine, query).unseal()
+
+    for told, right in zip(found, count_rows(rows, query).unseal(), strict=True):
+        assert told.tolist() == right.tolist()
+
+
 def test_many_tables_need_several_statements():
     """The tables of all statements are put together."""
     names = [f"c{i}" for i in range(14)]

@@ -222,6 +222,41 @@ def test_a_question_of_too_many_tables_is_refused():
             make_plan(Query().of(base).select(ask.count()), VISITS, 1)
 
 
+@pytest.mark.parametrize("kind", [int, str])
+@pytest.mark.parametrize("codes", [((), (-1,)), ((-1,), ()), ((7,), (-1,))], ids=str)
+def test_united_tables_have_codes_of_their_own_for_nobody(kind, codes):
+    """Rows that one table says are nobody's do not become a person's in the union."""
+    first, second = (
+        Schema(
+            {"x": Integer(0, 9)},
+            unit=Unit("who", max_rows=3, max_groups=1, missing=missing),
+        )
+        for missing in codes
+    )
+    both = United((Part(), Part(Other(r.LABS, second))))
+    rows = pa.table({"who": [kind(i) for i in (1, 2, -1)], "x": [1, 2, 3]})
+    plan = make_plan(Query().of(both).select(ask.count(), ask.people()), first, 1)
+    figures = (("n", feature.count(most=9)),)
+    told = Query().of(PerPerson(Part(both), figures)).select(ask.sum("n"))
+
+    for one in (plan, make_plan(told, first, 1)):
+        held = rows.to_pylist()
+        assert r.answer(one, rows, rows) == r.expected(one, held, held)
+
+
+@pytest.mark.parametrize("inner", [True, False])
+def test_a_public_number_of_rows_is_that_of_the_table(inner):
+    """Rows that a filter or a join left out are counted, with noise."""
+    schema = Schema({"x": Integer(0, 9)}, unit=Rows(neighbours="replace_one", size=3))
+    table = Lookup("t", ("k",), (("v", Integer(0, 9)),), ((("1",), (5.0,)),))
+    part = Part() if inner else Part(condition=a.col("x") == 1)
+    query = Query().of(Looked(part, ("x",), table, found_only=inner))
+
+    found = exact(query.select(ask.count()), schema, [{"x": i} for i in range(3)])
+
+    assert found == ((1,),)
+
+
 def test_united_tables():
     """All rows of both; a row that is a unit of its own counts for two."""
     plain = Schema(dict(VISITS.columns))

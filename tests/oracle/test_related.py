@@ -8,13 +8,15 @@ import related as r
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sfumato.account import ZCDP
+from sfumato.account import ZCDP, KNorm
 from sfumato.audit.hostile import TABLE
 from sfumato.audit.sensitivity import World, compare, sensitivity
 from sfumato.declare import query as ask
 from sfumato.declare.query import Query
 from sfumato.declare.relation import Joined, Looked, Other, Part, PerPerson, United
+from sfumato.declare.schema import Category, Integer, Schema
 from sfumato.declare.unit import Rows
+from sfumato.plan import make_plan
 from sfumato.testing.faults.related import FIGURES, PEOPLE, SITES, faults, largest
 from sfumato.testing.faults.related import ROWS as SINGLE
 
@@ -71,6 +73,27 @@ def test_the_bound_is_reached_and_never_passed(name, loss):
 
     assert all(one.holds for one in found), found
     assert any(one.aggregate is None and one.change == 1 for one in found), found
+
+
+@pytest.mark.parametrize("tables", [3, 5])
+def test_a_row_in_another_group_of_each_table(tables):
+    """Joint noise rounds up in each group that a person has a part of her rows in."""
+    names = [None, *(f"t{i}" for i in range(1, tables))]
+    schema = Schema({"x": Integer(0, 7), "g": Category([*"abcde"])})
+    parts = tuple(Part(n and Other(n, schema)) for n in names)
+    figures = (ask.count(), ask.mean("x"))
+    plan = make_plan(
+        Query().of(United(parts)).group_by("g").select(*figures), schema, 1
+    )
+    rows = [
+        {"x": 7, "g": g, **({TABLE: n} if n else {})}
+        for g, n in zip("abcde", names, strict=False)
+    ]
+
+    assert isinstance(plan.steps[0].mechanism, KNorm)
+    with World(plan.table, r.others_of(plan)) as world:
+        for finding in compare(plan, rows, (), world.exact):
+            assert finding.holds, finding
 
 
 @pytest.mark.parametrize("schema", [SINGLE, PEOPLE], ids=["rows", "people"])

@@ -183,19 +183,23 @@ def _count(engine: Counter, query: TableQuery) -> Tables:
     found = tuple(
         np.zeros(prod(query.shape(t)), np.int64) for t in range(len(query.sets))
     )
-    place = {tuple(sorted(s)): t for t, s in enumerate(query.sets)}
+    # A set may be asked twice; it is counted once, and stands in each of its tables.
+    places: dict[tuple[int, ...], list[int]] = {}
+    for t, s in enumerate(query.sets):
+        places.setdefault(tuple(sorted(s)), []).append(t)
     terms = Terms(query.schema, engine.layout, engine.dialect)
     for columns, sql in statements(query, terms):
         for row in engine.unprotected(sql):
             *cells, rows = row
             if not columns:
-                _add_key(found, query, terms, place, cells, rows)
+                _add_key(found, query, terms, places, cells, rows)
                 continue
             bins = {c: b for c, b in zip(columns, cells, strict=True) if b is not None}
-            table, flat = place[tuple(bins)], 0
-            for c in query.sets[table]:
-                flat = flat * query.codings[c].count + int(str(bins[c]))
-            found[table][flat] += int(str(rows))
+            for table in places[tuple(bins)]:
+                flat = 0
+                for c in query.sets[table]:
+                    flat = flat * query.codings[c].count + int(str(bins[c]))
+                found[table][flat] += int(str(rows))
     return found
 
 
@@ -203,7 +207,7 @@ def _add_key(
     found: Tables,
     query: TableQuery,
     terms: Terms,
-    place: dict[tuple[int, ...], int],
+    places: dict[tuple[int, ...], list[int]],
     cells: list[object],
     rows: object,
 ) -> None:
@@ -212,25 +216,27 @@ def _add_key(
     coding = query.codings[int(str(column))]
     key = terms.place(coding.column, raw)
     bin_ = coding.missing if key is None else coding.places[int(key)]
-    found[place[int(str(column)),]][bin_] += int(str(rows))
+    for table in places[int(str(column)),]:
+        found[table][bin_] += int(str(rows))
 
 
 def statements(
     query: TableQuery, terms: Terms
 ) -> Iterator[tuple[tuple[int, ...], str]]:
-    """Iterate over the statements, each with the columns of its rows.
+    """Iterate over the statements, each with the columns of its rows; each set once.
 
     A long list of keys on its own is counted by the keys themselves, and its rows begin
     with the number of its column instead; there are no columns then.
     """
     counting = _Counting.of(terms)
-    long = [s for s in query.sets if len(s) == 1 and is_long(query.codings[s[0]])]
+    asked = list(dict.fromkeys(tuple(sorted(s)) for s in query.sets))
+    long = [s for s in asked if len(s) == 1 and is_long(query.codings[s[0]])]
     for (c,) in long:
         name = query.codings[c].column
         key = f"CASE WHEN {terms.has_key(name)} THEN {terms.key(name)} END"
         source = f"SELECT {', '.join([*counting.whose, f'{key} AS k'])} FROM data"
         yield (), counting.select([str(c)], ["k"], source, ["k"])
-    rest = [tuple(sorted(s)) for s in query.sets if s not in long]
+    rest = [s for s in asked if s not in long]
     for start in range(0, len(rest), _SETS):
         sets = rest[start : start + _SETS]
         columns = tuple(sorted({c for s in sets for c in s}))

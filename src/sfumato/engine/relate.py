@@ -250,6 +250,9 @@ class _Maker:
         texts = isinstance(schema.unit, Unit) and not (
             same[-1] or all(_is_whole(layout[-1]) for layout in layouts)
         )
+        # Each table has codes of its own for nobody, and its rows are read by these.
+        codes = {own.unit.missing for _, own in several if isinstance(own.unit, Unit)}
+        same[-1] = same[-1] and len(codes) <= 1
         selects, layout = [], []
         for rows, own in several:
             columns = list(self._alike(rows, own, same, texts=texts))

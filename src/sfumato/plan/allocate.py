@@ -32,6 +32,7 @@ from sfumato.account import (
     Threshold,
     make_selection,
 )
+from sfumato.declare.merged import OneInEach
 from sfumato.declare.query import Query
 from sfumato.declare.unit import PrivacyUnit, Unit
 from sfumato.plan.aggregate import Aggregate, Choice
@@ -120,6 +121,8 @@ class _Crowd:
         sides = 2 if unit.neighbours == "replace_one" else 1
         many = isinstance(unit, Unit) and groups > unit.max_groups and not whole
         full = sides * min(unit.max_groups, groups)
+        if isinstance(unit, OneInEach) and groups > 1:  # a row in each of n groups
+            return cls(groups, full, sides * min(unit.tables, groups))
         return cls(groups, full, sides * groups if many else 0)
 
 

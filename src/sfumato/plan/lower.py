@@ -74,6 +74,7 @@ from sfumato.plan.record import (
     PublicSize,
     Recipe,
 )
+from sfumato.plan.relate import keeps_all
 from sfumato.plan.term import fraction_bits
 from sfumato.words import N_
 
@@ -181,7 +182,7 @@ class _Needs:
         self._centred = {
             s.column for s in query.statistics if isinstance(s, Mean | Variance | Std)
         }
-        self._everyone = query.condition is None and not query.keys
+        self._everyone = not query.keys and keeps_all(query.rows)
 
     def selecting(self) -> int:
         """Return the part that counts the rows, or the people, of each unknown key.

@@ -54,7 +54,7 @@ from sfumato.plan.matched import matched
 from sfumato.plan.widen import widened
 from sfumato.words import N_
 
-__all__ = ["MOST_PAIRS", "is_one_row", "others_in", "part_schema", "related", "relation_schema", "stability"]  # fmt: skip
+__all__ = ["MOST_PAIRS", "is_one_row", "keeps_all", "others_in", "part_schema", "related", "relation_schema", "stability"]  # fmt: skip
 
 MOST_PAIRS = 1 << 24
 """Pairs of one person that a join makes; with more, all of hers are left out.
@@ -138,6 +138,14 @@ def is_one_row(base: Base | None) -> bool:
             return False
         case _:
             assert_never(base)
+
+
+def keeps_all(part: Part) -> bool:
+    """Tell whether every row of the dataset's own table is one row of the part."""
+    if part.condition is not None or part.base is None:
+        return part.condition is None
+    base = part.base
+    return isinstance(base, Looked) and not base.found_only and keeps_all(base.rows)
 
 
 def stability(base: Base | None) -> int:
@@ -240,6 +248,13 @@ def _united(base: United, schema: Schema) -> Schema:
                 N_("the tables of a dataset protect different units"),
                 hint=N_("declare Unit(…) for all of them, or Rows() for all"),
             )
+    unit = first.unit
+    units = [unit, *(other.unit for other in rest)]
+    if isinstance(unit, Unit) and len({getattr(u, "missing", ()) for u in units}) > 1:
+        # Each table's rows are read by its own codes for nobody, and not once more.
+        rows, groups = unit.max_rows, unit.max_groups
+        whose = Unit(unit.column, max_rows=rows, max_groups=groups)
+        return Schema(dict(first.columns), whose)
     return first
 
 
