@@ -160,6 +160,23 @@ def test_going_on_weighs_both_releases_by_their_precision():
     assert binning.places == first.made.binnings[0].places
 
 
+def test_what_goes_on_from_a_test_seed_is_not_private(tmp_path):
+    """Its model holds counts whose noise anybody can draw again; so do those after it."""
+    session = sf.Session(dataset(stays(400)), sf.Epsilon("9"))
+    first = Synthesizer("oneshot").fit(session, "1")
+    with seeded(1):
+        made = Synthesizer("oneshot").fit(session, "1", start=first)
+    made.save(tmp_path / "m.synth")
+
+    after = Synthesizer("oneshot").fit(
+        session, "1", start=Synthesis.load(tmp_path / "m.synth")
+    )
+    last = Synthesizer("oneshot").fit(session, "1", public=after)
+
+    claims = [one.release.claim.private for one in (first, made, after, last)]
+    assert claims == [True, False, False, False]
+
+
 def test_public_rows_are_a_first_guess():
     """Nothing but single columns is bought, and the dependence of the public rows stays."""
     public = dataset(stays(3000, seed=9), name="elsewhere")

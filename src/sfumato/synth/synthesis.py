@@ -59,7 +59,8 @@ class Synthesis:
         start: tuple[Claim, ...] = (),
     ) -> Synthesis:
         """Write the record of what was made."""
-        claim = _claim(plan, receipt, told_delta(budget), private=made.secure)
+        private = made.secure and all(claim.private for claim in start)
+        claim = _claim(plan, receipt, told_delta(budget), private=private)
         record = SyntheticRelease(
             title=title,
             method=made.options.method,
