@@ -23,6 +23,8 @@ def test_init_writes_what_the_header_tells(run):
     assert '[columns."血糖"]' in text
     assert '# [columns."favourite colour"]' in text
     assert text.count("TO BE CONFIRMED") == 3
+    assert '# column = "patient_id"' in text  # a person may have several rows
+    assert "# first = 2000-01-01" in text
     assert all(len(line) <= 120 for line in text.splitlines())
     found = load("project.toml")
     assert list(found.dataset.schema) == ["Glucose", "血糖", "Sex"]
@@ -116,6 +118,27 @@ def test_check_says_that_all_is_well(run, desk):
     assert "together ε 0.75\nbudget ε 1; left ε 1" in words.stdout
     assert json.loads(data.stdout)["cost"] == "0.75"
     assert desk.files() == before
+
+
+def test_check_tells_the_cost_of_a_synthetic_table(run, desk, good):
+    """It is asked for in the same file, so its price is told with the others."""
+    start, end = good.index("[[releases]]"), good.index("[output]")
+    table = '[synthetic]\nepsilon = "0.5"\n'
+    desk.project(good + table)
+    beside = run("check", "project.toml").stdout
+    desk.project(good[:start] + good[end:] + table)
+    alone = run("check", "project.toml").stdout
+
+    assert "a synthetic table, for sfumato synth: ε 0.5" in beside
+    assert "Next: sfumato plan" in beside
+    assert "Next: sfumato synth" in alone
+
+
+def test_choices_are_told_in_the_readers_language(run, desk, good):
+    """The words between them too."""
+    desk.project("language = 'fr'\n" + good)
+
+    assert '"en" 或 "zh"' in run("check", "project.toml", "--lang", "zh").stderr
 
 
 def test_check_prints_the_schema_for_editors(run):

@@ -55,7 +55,7 @@ def test_every_kind_is_written_above():
         ({"correlation": ["x", "x"]}, "each named once"),
         ({"ratio": "x"}, "ratio needs a second column"),
         ({"crosstab": "x"}, "crosstab needs a second column"),
-        ({"quantile": "x"}, "between 0 and 1"),
+        ({"quantile": "x"}, "needs a level"),
         ({"mean": "x", "sum": "x"}, "exactly one"),
         ({}, "exactly one"),
     ],

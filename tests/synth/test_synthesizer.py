@@ -3,6 +3,7 @@
 import json
 import math
 import tracemalloc
+from decimal import Decimal
 
 import numpy as np
 import pandas as pd
@@ -223,6 +224,28 @@ def test_what_is_saved_is_read_back(tmp_path):
     (tmp_path / "n.synth").write_bytes(b"PK\x03\x04 nothing")
     with pytest.raises(sf.ArgumentError, match="no saved synthesis"):
         Synthesis.load(tmp_path / "n.synth")
+
+
+def test_columns_with_private_bounds_are_saved_too(tmp_path):
+    """What was paid for must not be lost because a column has no bounds of its own."""
+    wide = {
+        "Age": sf.Integer(bounds=sf.private_bounds("0.99", within=(0, 200))),
+        "BMI": sf.Real(
+            bounds=sf.private_quantiles(0, 0.9, within=(Decimal("0.5"), "99.5")),
+            step=0.1,
+        ),
+        "Sex": sf.Category(["F", "M"]),
+    }
+    schema = sf.Schema(wide)
+    made = Synthesizer(columns=["Age", "BMI"]).fit(
+        dataset(schema=schema), budget=sf.Epsilon("2")
+    )
+
+    made.save(tmp_path / "m.synth")
+    read = Synthesis.load(tmp_path / "m.synth")
+
+    assert read.made.schema == made.made.schema
+    assert made.sample(50, seed=1).to_csv() == read.sample(50, seed=1).to_csv()
 
 
 def test_dependence_and_shares_are_kept():

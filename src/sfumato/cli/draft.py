@@ -97,6 +97,17 @@ def _head(draft: Draft, say: Say) -> list[str]:
         *_comment(
             say(N_("One row is one protected unit: one person, at most one row."))
         ),
+        *_comment(
+            say(
+                N_(
+                    "Has a person several rows? Then name the column that says whose a "
+                    "row is, and how much of a person counts:"
+                )
+            )
+        ),
+        '# column = "patient_id"',
+        "# max_rows = 5",
+        "# max_groups = 1",
         'neighbours = "add_remove"',
         "",
         "[budget]",
@@ -185,10 +196,14 @@ def _unknown(name: str, say: Say) -> list[str]:
             )
         ),
         f"# [{place_of('columns', name)}]",
-        '# type = "real"        # ' + say(N_("or integer, category, boolean")),
+        '# type = "real"        # '
+        + say(N_("or integer, category, boolean, date, text")),
         "# lower = 0            # " + say(N_("smallest and largest plausible value")),
         "# upper = 100",
         '# values = ["F", "M"]  # ' + say(N_("for a category: every key, no bounds")),
+        "# first = 2000-01-01   # "
+        + say(N_("for a date: first and last day, no bounds")),
+        "# last = 2030-12-31",
     ]
 
 

@@ -121,10 +121,15 @@ def _one(item: ErrorDetails, raw: Mapping[str, Any], file: str) -> ProjectError:
         case "union_tag_not_found" | "union_tag_invalid":
             return _kind(item, place)
         case "literal_error":
+            told = item["ctx"]["expected"].translate(_AS_TOML)
+            first, _, last = told.rpartition(" or ")
             return ProjectError(
                 N_("{place} cannot be {value}"),
-                hint=N_("write {expected}"),
-                expected=item["ctx"]["expected"].translate(_AS_TOML),
+                hint=N_("write {expected} or {last}")
+                if first
+                else N_("write {expected}"),
+                expected=first or last,
+                last=last,
                 **facts,
             )
         case kind:
@@ -164,6 +169,10 @@ def _unknown(
     hint = N_("did you mean {near}?")
     if "," in near:
         hint = N_("remove it; here may stand {near}")
+    if keys[-1] in ("min", "max") and "statistics" in keys:
+        hint = N_(
+            "one row decides it; ask for near_minimum, near_maximum or a quantile"
+        )
     return ProjectError(N_("{place} is unknown"), hint=hint, place=place, near=near)
 
 

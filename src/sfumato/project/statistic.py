@@ -124,8 +124,7 @@ class StatisticTable(Strict):
                 return _PLAIN[kind](column, *self._level(), **given)
 
     def _level(self) -> tuple[Number, ...]:
-        missing = () if self.quantile is None else (0,)  # refused, with the reason
-        return missing if self.level is None else (self.level,)
+        return () if self.level is None else (self.level,)
 
     @model_validator(mode="after")
     def _fits(self) -> StatisticTable:
@@ -150,6 +149,11 @@ class StatisticTable(Strict):
                 N_("the entry {kind} needs a second column"),
                 hint=N_('add by = "…", such as {{ {kind} = "Cost", by = "Days" }}'),
                 kind=asked[0],
+            )
+        if asked[0] == "quantile" and self.level is None:
+            raise DeclarationError(
+                N_("the entry quantile needs a level"),
+                hint=N_('add level, such as {{ quantile = "Age", level = 0.9 }}'),
             )
         self.declared()
         return self

@@ -21,6 +21,8 @@ NOT_PRIVATE = N_("NOT PRIVATE: made with a test seed; never publish it")
 _NAMES = {
     "count": N_("Number of rows"),
     "people": N_("Number of people"),
+    "people_cut": N_("People cut"),
+    "rows_cut": N_("Rows cut"),
     "count_": N_("Rows with a value in {column}"),
     "sum_": N_("Sum of {column}"),
     "mean_": N_("Mean of {column}"),

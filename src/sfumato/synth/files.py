@@ -7,12 +7,15 @@ import io
 import json
 import zipfile
 from dataclasses import asdict
+from decimal import Decimal
+from fractions import Fraction
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sfumato.account import loss_text, read_loss
+from sfumato.declare.bounds import PrivateBounds
 from sfumato.declare.calendar import EPOCH, Date
 from sfumato.declare.schema import (
     Boolean,
@@ -156,11 +159,32 @@ def _read_dependent(told: dict[str, Any], schema: Schema) -> Dependent:
 def _schema(schema: Schema) -> dict[str, Any]:
     return {
         "columns": [
-            {"name": name, "type": type(c).__name__, **asdict(c)}
+            {"name": name, "type": type(c).__name__, **asdict(c), **_private(c)}
             for name, c in schema.columns
         ],
         "unit": {"type": type(schema.unit).__name__, **asdict(schema.unit)},
     }
+
+
+def _private(column: Column) -> dict[str, Any]:
+    """Write private bounds so that JSON keeps each number as it was given."""
+    bounds = getattr(column, "private", None)
+    if bounds is None:
+        return {}
+    parts = {
+        name: value
+        if isinstance(value, str | int | float)
+        else [type(value).__name__, str(value)]
+        for name, value in asdict(bounds).items()
+    }
+    return {"private": parts}
+
+
+def _read_private(told: dict[str, Any]) -> PrivateBounds:
+    kinds = {"Decimal": Decimal, "Fraction": Fraction}
+    return PrivateBounds(
+        **{n: kinds[v[0]](v[1]) if isinstance(v, list) else v for n, v in told.items()}
+    )
 
 
 def _read_schema(told: dict[str, Any]) -> Schema:
@@ -189,9 +213,12 @@ def _read_column(told: dict[str, Any]) -> Column:
             _day, (told["lower"], told["upper"], *told["missing"])
         )
         return Date(first, last, missing=codes, complete=told["complete"])
+    ends: dict[str, Any] = {"lower": told["lower"], "upper": told["upper"]}
+    if told.get("private") is not None:
+        ends = {"bounds": _read_private(told["private"])}
     if kind == "Integer":
-        return Integer(told["lower"], told["upper"], **rest)
-    return Real(told["lower"], told["upper"], step=told["step"], **rest)
+        return Integer(**ends, **rest)
+    return Real(**ends, step=told["step"], **rest)
 
 
 def _day(number: float) -> dt.date:

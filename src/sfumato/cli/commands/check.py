@@ -66,6 +66,7 @@ def _words(project: Project, left: Standing) -> list[str]:
         "",
         say(N_("together {cost}"), cost=loss_words(total_cost(project.releases))),
         *_models(project),
+        *_synthetic(project),
         *standing_words(project.budget, left),
         _next(project),
     ]  # fmt: skip
@@ -83,7 +84,16 @@ def _models(project: Project) -> list[str]:
     return ["", say(N_("Models, for sfumato train:")), *table(heads, body), ""]
 
 
+def _synthetic(project: Project) -> list[str]:
+    if project.synthetic is None:
+        return []
+    cost = loss_words(project.synthetic.loss)
+    return [say(N_("a synthetic table, for sfumato synth: {cost}"), cost=cost)]
+
+
 def _next(project: Project) -> str:
+    if project.synthetic and not project.releases and not project.models:
+        return say(N_("Next: sfumato synth {file}"), file=project.path)
     if project.models and not project.releases:
         return say(N_("Next: sfumato train {file}"), file=project.path)
     return say(N_("Next: sfumato plan {file}"), file=project.path)
