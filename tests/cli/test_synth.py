@@ -110,6 +110,25 @@ def test_a_wrong_file_of_held_out_rows_spends_nothing(run, desk, good):
         assert not FILES & set(desk.files())
 
 
+def test_what_the_owners_page_cannot_tell_is_refused_before_the_debit(run, desk, good):
+    """An unknown target or quasi-identifier, and a target that has not two keys."""
+    cases = [
+        ('target = "Outcome"', 'target = "Outcom"', "unknown column"),
+        ('target = "Outcome"', 'target = "Glucose"', "cannot be predicted"),
+        ('identifiers = ["Glucose"]', 'identifiers = ["zip"]', "unknown column"),
+    ]
+    for old, new, words in cases:
+        desk.project(good + SYNTHETIC.replace(old, new))
+
+        done = run("synth", "project.toml", "--yes", "--owner", "--lang", "en")
+
+        assert done.exit_code == 2
+        assert words in done.stderr
+        assert not FILES & set(desk.files())
+    shown = run("ledger", "show", "project.ledger", "--json")
+    assert shown.exit_code != 0 or '"debits": 0' in shown.stdout
+
+
 def test_without_a_terminal_it_asks_for_yes(run, desk, good):
     """Nothing is spent and no file written."""
     desk.project(good + SYNTHETIC)

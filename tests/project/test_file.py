@@ -159,6 +159,7 @@ def test_unusable_epsilons_are_refused(project, good, text, place):
         ("[data]", "[output]\nformats = ['pdf']\n[data]", "output.formats[1] cannot be"),
         ("[data]", '[output]\nfolder = "a\\u0000b"\n[data]', "output.folder is no path"),
         ("[data]", "language = 'fr'\n[data]", 'language cannot be "fr"'),
+        ("[columns.Glucose]", '[[models]]\nname = "m"\ntarget = "Glucose"\nepsilon = "0.1"\nestimator = "X"\n[columns.Glucose]', '"DecisionTreeClassifier" or'),
         ("table.csv", 'table.parquet"\nencoding = "utf-8', "data.encoding goes with"),
         ("[data]", "[[data]]", "data must be a table, got [{…}]"),
     ],

@@ -18,7 +18,7 @@ from sfumato.cli.tongue import say
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.schema import Schema
 from sfumato.engine.load import open_engine
-from sfumato.errors import ProjectError
+from sfumato.errors import DeclarationError, ProjectError, nearest
 from sfumato.project import Project
 from sfumato.project.outputs import Outputs
 from sfumato.project.source import check_source
@@ -105,6 +105,8 @@ def synthesize(project: Project, manner: TableManner) -> Synthesis:
         )
         title = asked.title[manner.lang]
         plan = asked.table.synthesizer().plan(session, asked.loss, title=title)
+        if manner.owner:
+            _check_owner(plan, asked, project.dataset.schema)
         _tell(plan)
         if manner.ask:
             _confirm(plan, session)
@@ -143,6 +145,29 @@ def _check_held_out(project: Project, manner: TableManner) -> None:
     held_out = _held_out(project, manner)
     if held_out is not None:
         open_engine(held_out).close()
+
+
+def _check_owner(plan: SynthesisPlan, asked: AskedTable, schema: Schema) -> None:
+    """Refuse what the owner's page could not tell, before the debit."""
+    made = {grid.name for grid in plan.layout.grids}
+    target = asked.table.target
+    if target:
+        keys = getattr(schema[target], "values", ())
+        if len(keys) != 2 or target not in made:  # noqa: PLR2004
+            raise DeclarationError(
+                N_("column {name} cannot be predicted: it has not two declared keys"),
+                hint=N_("name a category of two keys, or a boolean"),
+                name=repr(target),
+            )
+    made |= set(asked.table.surrogates) | set(asked.table.dependent)
+    for name in asked.table.quasi_identifiers:
+        if name not in made:
+            raise DeclarationError(
+                N_("unknown column {name}"),
+                hint=N_("did you mean {near}?"),
+                name=repr(name),
+                near=nearest(name, made),
+            )
 
 
 def _refuse_existing(manner: TableManner) -> None:

@@ -55,7 +55,6 @@ _MEND = {
 }
 
 _STATISTIC = N_('write {{ count = true }} or {{ mean = "Age" }}, one per entry')
-_AS_TOML = str.maketrans({"'": '"', "T": "t"})  # 'en' and True are "en" and true
 
 
 def refusal(error: ValidationError, raw: Mapping[str, Any], file: str) -> ProjectError:
@@ -121,7 +120,8 @@ def _one(item: ErrorDetails, raw: Mapping[str, Any], file: str) -> ProjectError:
         case "union_tag_not_found" | "union_tag_invalid":
             return _kind(item, place)
         case "literal_error":
-            told = item["ctx"]["expected"].translate(_AS_TOML)
+            told = item["ctx"]["expected"].replace("'", '"')
+            told = "true" if told == "True" else told
             first, _, last = told.rpartition(" or ")
             return ProjectError(
                 N_("{place} cannot be {value}"),
