@@ -82,7 +82,12 @@ def test_the_text_of_a_statement_for_postgresql():
     columns = [('g"; --', "text", 25), ("Age", "smallint", 21)]
     layout, stored = settle(columns, schema)
 
-    sql = relation(columns, schema, 'a"b', "t") + Statement(plan, layout, POSTGRES).sql
+    sql = (
+        "WITH "
+        + relation(columns, schema, 'a"b', "t")
+        + " "
+        + Statement(plan, layout, POSTGRES).sql
+    )
 
     assert stored == ("smallint", "text")
     assert sql == (

@@ -3,7 +3,7 @@
 import numpy as np
 
 import sfumato as sf
-from sfumato.audit.whole import STAGES, ReleaseAudit, race
+from sfumato.audit.whole import ReleaseAudit, race
 from sfumato.engine.load import open_engine
 from sfumato.engine.owned import owner_rows
 from sfumato.gate import compare_for_owner, rehearse
@@ -42,14 +42,17 @@ def test_the_true_figures_of_people_are_in_terms():
     assert [row.truth for row in made.rows] == [5, 5, 20, 25]
 
 
-def test_an_audit_says_that_it_leaves_unknown_keys_out():
-    """It compares public groups; the race for a budget that holds a δ is run."""
+def test_an_audit_covers_unknown_keys():
+    """Sensitivity, noise and which keys are shown, and the race for a budget with a δ."""
     schema, loss = sf.Schema({"city": sf.Text()}), sf.Epsilon("1", "1e-6")
     query = sf.Query().group_by("city").select(sf.count())
     audit = ReleaseAudit("cities", query, schema, loss, draws=10, tables=1)
 
-    assert list(audit.checks()) == [()] * STAGES
-    assert [name for name, _ in audit.skipped] == ["cities"]
+    checks = [check for stage in audit.checks() for check in stage]
+
+    assert [check.kind for check in checks] == ["sensitivity", "noise", "keys"]
+    assert not any(check.violated for check in checks)
+    assert audit.skipped == []
     assert not race(query, schema, loss).violated
 
 

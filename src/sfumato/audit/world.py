@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Self, final
 
 from sfumato.audit.hostile import TABLE, Table
-from sfumato.declare.schema import Schema, shared
+from sfumato.declare.schema import Schema
 from sfumato.declare.unit import Unit
 from sfumato.engine import Exact
 from sfumato.engine.duckdb import DuckDBEngine
@@ -60,7 +60,7 @@ class World:
         return self._engine.run(plan)
 
     def _load(self, rows: Table, schema: Schema) -> Loaded:
-        return load_records(rows, shared(schema) if self._others else schema)
+        return load_records(rows, schema)
 
     def __enter__(self) -> Self:
         """Return the world, for ``with``."""

@@ -31,7 +31,6 @@ __all__ = [
     "Schema",
     "Stored",
     "Text",
-    "shared",
     "token",
 ]
 
@@ -224,23 +223,6 @@ class Schema:
             name=repr(name),
             near=nearest(str(name), self),
         )
-
-
-class _Shared(Schema):
-    """A schema whose identifiers are compared with those of other tables."""
-
-    @property
-    def stored(self) -> tuple[tuple[str, Stored], ...]:
-        """What is read of each row; identifiers as their canonical texts."""
-        if not isinstance(self.unit, Unit):
-            return self.columns
-        who = Identifier(self.unit.missing, shared=True)
-        return (*self.columns, (self.unit.column, who))
-
-
-def shared(schema: Schema) -> Schema:
-    """Return the schema to read a table with whose identifiers others have too."""
-    return _Shared(dict(schema.columns), schema.unit)
 
 
 @lru_cache(maxsize=64)  # thousands of codes, and every key of a filter asks for them

@@ -98,12 +98,9 @@ class Identifier:
 
     Attributes:
         missing: Canonical texts that mean "nobody"; null and the empty text always do.
-        shared: Whether they are compared with those of other tables; else a loader may
-            number them.
     """
 
     missing: tuple[str, ...] = ()
-    shared: bool = False
 
 
 @final

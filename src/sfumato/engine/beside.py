@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from sfumato.declare.schema import Schema, shared
+from sfumato.declare.schema import Schema
 from sfumato.engine.relate import Relation
 from sfumato.engine.room import too_large
 from sfumato.engine.storage import damaged, settle
@@ -26,7 +26,7 @@ def beside(
     """
     import duckdb
 
-    settled = settle(connection, table, shared(schema))
+    settled = settle(connection, table, schema)
     fault = damaged()
     try:
         connection.execute(f"CREATE TEMP TABLE {name} AS SELECT * FROM data")  # noqa: S608  our own name

@@ -8,7 +8,7 @@ from threading import Lock
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Self, final
 
-from sfumato.declare.schema import Schema, shared
+from sfumato.declare.schema import Schema
 from sfumato.declare.unit import Unit
 from sfumato.engine import Exact
 from sfumato.engine.answer import answer, prepare
@@ -98,8 +98,7 @@ class DuckDBEngine:
             self._connection.execute("SET enable_progress_bar = false")
             for i, (name, (other, own)) in enumerate(others.items()):
                 self.others[name] = beside(self._connection, other, own, f"other{i}")
-            read = shared(schema) if others else schema
-            settled = settle(self._connection, table, read)
+            settled = settle(self._connection, table, schema)
             _lock_down(self._connection, settled.files)
         except BaseException:
             self._connection.close()

@@ -6,7 +6,7 @@ import os
 from pathlib import Path
 
 from sfumato.declare.dataset import CSV, Dataset, Postgres, Spark
-from sfumato.declare.schema import Schema, shared
+from sfumato.declare.schema import Schema
 from sfumato.engine.duckdb import DuckDBEngine
 from sfumato.engine.postgres import PostgresEngine
 from sfumato.engine.spark import SparkEngine
@@ -41,11 +41,8 @@ def open_engine(dataset: Dataset) -> DuckDBEngine | PostgresEngine | SparkEngine
         return PostgresEngine(dataset.source, dataset.schema, sources)
     if isinstance(dataset.source, Spark) or _is(dataset.source, "pyspark", "DataFrame"):
         return SparkEngine(dataset.source, dataset.schema, sources)
-    share = bool(others)
-    beside = {
-        name: (_loaded(one, share=True), one.schema) for name, one in others.items()
-    }
-    table = _loaded(dataset, share=share)
+    beside = {name: (_loaded(one), one.schema) for name, one in others.items()}
+    table = _loaded(dataset)
     return DuckDBEngine(table, dataset.schema, memory=dataset.memory, others=beside)
 
 
@@ -58,12 +55,11 @@ def _place(source: object) -> str:
     return "spark None" if _is(source, "pyspark", "DataFrame") else ""
 
 
-def _loaded(dataset: Dataset, *, share: bool) -> Table:
+def _loaded(dataset: Dataset) -> Table:
     """Return a source as a table for the embedded engine."""
-    schema = shared(dataset.schema) if share else dataset.schema
     table = None
     try:
-        table = _load(dataset, schema)
+        table = _load(dataset, dataset.schema)
     except SfumatoError:
         raise
     except Exception:  # noqa: BLE001  a library's words may quote a cell

@@ -61,10 +61,7 @@ class Text:
 @final
 @dataclass(frozen=True, slots=True)
 class Places:
-    """Places among the declared keys from 0, written by a loader; -1 is missing.
-
-    Of identifiers: places among all that there are, in no order that means anything.
-    """
+    """Places among the declared keys from 0, written by a loader; -1 is missing."""
 
 
 @final

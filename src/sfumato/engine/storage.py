@@ -192,9 +192,7 @@ def _physical(sql_type: str, name: str, column: Stored) -> Physical | None:
 
 def _after_reading(column: Stored) -> Physical:
     """Return how a column is stored whose cells were read one by one."""
-    if isinstance(column, Unlisted) or (
-        isinstance(column, Identifier) and column.shared
-    ):
+    if isinstance(column, Unlisted | Identifier):
         return Text()
     return Places() if has_keys(column) else Floating()
 
