@@ -115,6 +115,28 @@ def test_many_tables_need_several_statements():
         assert told.tolist() == right.tolist()
 
 
+@pytest.mark.parametrize(
+    ("rows", "sets", "alone"),
+    [
+        (8192, contingency.FEW_SETS, True),
+        (8193, contingency.SETS, True),
+        (122_881, contingency.SETS, False),
+    ],
+)
+def test_small_tables_are_counted_in_little_memory(rows, sets, alone):
+    """Each table of a statement takes 2 MB of each thread, so few and one are used."""
+    schema = Schema({"n": Integer(0, 3)})
+    frame = pd.DataFrame({"n": np.zeros(rows, np.int64)})
+
+    with open_engine(Dataset(frame, schema=schema, name="t")) as engine:
+        sql = "SELECT current_setting('threads'), COUNT(*) FROM data"
+        threads, count = engine.unprotected(sql)[0]
+        found = engine.sets
+
+    assert (found, count) == (sets, rows)
+    assert threads == 1 if alone else threads >= 1
+
+
 def test_what_fails_says_one_fixed_text():
     """The words of a database could quote a cell."""
 

@@ -43,7 +43,9 @@ if TYPE_CHECKING:
     from sfumato.engine.physical import Layout
 
 __all__ = [
+    "FEW_SETS",
     "FINE",
+    "SETS",
     "Choose",
     "Counter",
     "Ints",
@@ -62,7 +64,8 @@ Ints: TypeAlias = "np.ndarray[Any, np.dtype[np.int64]]"
 Tables: TypeAlias = "tuple[Ints, ...]"
 """The counts of each table, flat, the last column's bins innermost."""
 
-_SETS = 8  # tables of one statement: their hash tables stay small
+SETS = 8  # tables of one statement, so that rows are read few times
+FEW_SETS = 2  # of few rows: DuckDB takes 2 MB for each table, however small
 _LONG = 64  # bins of keys that one expression can tell apart in good time
 
 
@@ -76,6 +79,10 @@ class Counter(Protocol):
     @property
     def dialect(self) -> Dialect:
         """The primitives of its statements."""
+
+    @property
+    def sets(self) -> int:
+        """How many tables one statement counts."""
 
     def unprotected(self, sql: str) -> list[tuple[object, ...]]:
         """Return the rows of a statement."""
@@ -188,7 +195,7 @@ def _count(engine: Counter, query: TableQuery) -> Tables:
     for t, s in enumerate(query.sets):
         places.setdefault(tuple(sorted(s)), []).append(t)
     terms = Terms(query.schema, engine.layout, engine.dialect)
-    for columns, sql in statements(query, terms):
+    for columns, sql in statements(query, terms, sets=engine.sets):
         for row in engine.unprotected(sql):
             *cells, rows = row
             if not columns:
@@ -221,7 +228,7 @@ def _add_key(
 
 
 def statements(
-    query: TableQuery, terms: Terms
+    query: TableQuery, terms: Terms, *, sets: int = SETS
 ) -> Iterator[tuple[tuple[int, ...], str]]:
     """Iterate over the statements, each with the columns of its rows; each set once.
 
@@ -237,9 +244,9 @@ def statements(
         source = f"SELECT {', '.join([*counting.whose, f'{key} AS k'])} FROM data"
         yield (), counting.select([str(c)], ["k"], source, ["k"])
     rest = [s for s in asked if s not in long]
-    for start in range(0, len(rest), _SETS):
-        sets = rest[start : start + _SETS]
-        columns = tuple(sorted({c for s in sets for c in s}))
+    for start in range(0, len(rest), sets):
+        some = rest[start : start + sets]
+        columns = tuple(sorted({c for s in some for c in s}))
         person = ["u"] if counting.whose else []
         cells = [f"{_cell(terms, query.codings[c])} AS x{c}" for c in columns]
         steps = [f"{_step(terms, query.codings[c], f'x{c}')} AS q{c}" for c in columns]
@@ -250,7 +257,7 @@ def statements(
             f"FROM (SELECT {', '.join([*counting.whose, *cells])} FROM data) AS cells) "
             f"AS steps"
         )
-        groups = [", ".join(f"k{c}" for c in s) for s in sets]
+        groups = [", ".join(f"k{c}" for c in s) for s in some]
         yield columns, counting.select([], keys, source, groups)
 
 

@@ -13,6 +13,7 @@ from sfumato.declare.unit import Unit
 from sfumato.engine import Exact
 from sfumato.engine.answer import answer, prepare
 from sfumato.engine.beside import beside
+from sfumato.engine.contingency import FEW_SETS, SETS
 from sfumato.engine.dialect import DUCKDB, Dialect
 from sfumato.engine.physical import Layout
 from sfumato.engine.relate import Relation
@@ -39,6 +40,8 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "python_enable_replacements": False,
     "temp_directory": "",  # private rows are never spilled to a disk
 }
+_ONE_READER = 122_880  # rows that one thread reads: others would only hold memory
+_FEW_ROWS = 1 << 13  # so few are soon read again: many tables at once hold more memory
 _SPILL = "sfumato-"  # how the name of a folder for temporary files begins
 
 
@@ -58,6 +61,7 @@ class DuckDBEngine:
         "_lock",
         "_schema",
         "others",
+        "sets",
         "stored",
     )
 
@@ -99,6 +103,9 @@ class DuckDBEngine:
             for i, (name, (other, own)) in enumerate(others.items()):
                 self.others[name] = beside(self._connection, other, own, f"other{i}")
             settled = settle(self._connection, table, schema)
+            if settled.rows <= _ONE_READER and not others:
+                self._connection.execute("SET threads = 1")
+            self.sets = FEW_SETS if settled.rows <= _FEW_ROWS else SETS
             _lock_down(self._connection, settled.files)
         except BaseException:
             self._connection.close()

@@ -20,6 +20,7 @@ from sfumato.declare.unit import Unit
 from sfumato.engine import Exact
 from sfumato.engine.answer import answer, prepare
 from sfumato.engine.catalog import CATALOG, Stored, relation, settle
+from sfumato.engine.contingency import SETS
 from sfumato.engine.dialect import POSTGRES, Dialect
 from sfumato.engine.physical import Layout
 from sfumato.engine.relate import Relation
@@ -52,10 +53,11 @@ class PostgresEngine:
         stored: For the owner, how the table stores each declared column.
         layout: How each declared column is stored after the scan; from types alone.
         dialect: The primitives of its statements.
+        sets: How many tables of counts one statement makes.
     """
 
     __slots__ = ("_beside", "_columns", "_driver", "_schema", "_source", "dialect", "layout",
-                 "others", "stored")  # fmt: skip
+                 "others", "sets", "stored")  # fmt: skip
 
     def __init__(
         self,
@@ -76,6 +78,7 @@ class PostgresEngine:
         """
         self._source, self._schema, self._driver = source, schema, _driver()
         self.dialect: Dialect = POSTGRES
+        self.sets = SETS
         # Each is opened by itself, so that its own errors are told of it.
         self._beside = {n: PostgresEngine(*one) for n, one in others.items()}
         self.others = {

@@ -20,6 +20,7 @@ from sfumato.declare.schema import Schema
 from sfumato.declare.unit import Unit
 from sfumato.engine import Exact
 from sfumato.engine.answer import answer
+from sfumato.engine.contingency import SETS
 from sfumato.engine.dialect import SPARK, Dialect
 from sfumato.engine.fields import Field, relation, settle
 from sfumato.engine.physical import Layout
@@ -45,9 +46,10 @@ class SparkEngine:
         stored: For the owner, how the table stores each declared column.
         layout: How each declared column is stored after the scan; from types alone.
         dialect: The primitives of its statements.
+        sets: How many tables of counts one statement makes.
     """
 
-    __slots__ = ("_beside", "_fields", "_frame", "_schema", "dialect", "layout", "others",
+    __slots__ = ("_beside", "_fields", "_frame", "_schema", "dialect", "layout", "others", "sets",
                  "stored")  # fmt: skip
 
     def __init__(
@@ -70,6 +72,7 @@ class SparkEngine:
         """
         self._schema = schema
         self.dialect: Dialect = SPARK
+        self.sets = SETS
         if isinstance(source, Spark):
             _check_driver()
         found: tuple[Any, list[Field]] | None = None
