@@ -7,7 +7,9 @@ can make a node raise, and none looks at rows of two units together:
 * a public table stands in the statement as constants, and its keys are different after
   both sides are read (`sfumato.plan.matched`), so a row finds one public row at most;
 * two private tables are joined on identifiers alone, and rows of nobody are left out, as
-  are all of a person with more than `sfumato.plan.relate.MOST_PAIRS` pairs;
+  are all of a person with more than `sfumato.plan.relate.MOST_PAIRS` pairs. None of hers is
+  made before: rows meet by ``k``, which is her identifier if her pairs are few, and null
+  else. It needs the counts of both sides, so no planner can put the counts after the pairs;
 * figures about a person group by her identifier and by nothing else; sums are of whole
   numbers in [0, 2^30], of which 2^33 rows fit 64 bits.
 """
@@ -18,6 +20,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import count
 from types import MappingProxyType
 from typing import Final, TypeAlias, assert_never, final
 
@@ -94,6 +97,7 @@ class _Maker:
     ) -> None:
         self._schema, self._layout = schema, layout
         self._dialect, self._others = dialect, others
+        self._sides = count()
 
     def node(self, base: Base) -> Relation:
         match base:
@@ -203,27 +207,32 @@ class _Maker:
         both = [self._rows(base.rows), self._rows(base.other)]
         stored = [rows.layout[-1] for rows, _ in both]
         texts = not (all(map(_is_whole, stored)) or stored[0] == stored[1])
-        sides = []
-        for rows, schema in both:
-            whose = self._whose(self._terms(rows, schema), rows.layout[-1], texts=texts)
-            cells = ", ".join(f"c{i}" for i, _ in enumerate(rows.layout[:-1]))
-            inner = (
-                f"SELECT {cells}, {whose} AS u FROM {rows.sql} AS data "
-                f"WHERE ({whose}) IS NOT NULL{self._dialect.fence}"
-            )
-            counted = "COUNT(*) OVER (PARTITION BY u) AS n"
-            sides.append(f"(SELECT side.*, {counted} FROM ({inner}) AS side)")
+        left, right = (self._side(rows, schema, texts=texts) for rows, schema in both)
         first, second = (rows.layout[:-1] for rows, _ in both)
+        cells = [f"l.c{i} AS c{i}" for i, _ in enumerate(first)]
         named = [f"l.c{i}" for i, _ in enumerate(first)]
         named += [f"r.c{i}" for i, _ in enumerate(second)]
         outputs = ", ".join(f"{x} AS c{i}" for i, x in enumerate([*named, "l.u"]))
-        pairs = " * ".join(self._dialect.to_double.format(x=f"{s}.n") for s in "lr")
-        most = self._dialect.constant(float(planned.MOST_PAIRS))
+        pairs = " * ".join(self._dialect.to_double.format(x=n) for n in ("l.n", "m.n"))
+        few = f"{pairs} <= {self._dialect.constant(float(planned.MOST_PAIRS))}"
+        kept = ", ".join([*cells, "l.u AS u", f"CASE WHEN {few} THEN l.u END AS k"])
+        counted = f"SELECT side.*, COUNT(*) OVER (PARTITION BY u) AS n FROM ({left}) AS side"  # fmt: skip
+        side = f"side{next(self._sides)}"  # Spark wants another name at each depth
         sql = (
-            f"(SELECT {outputs} FROM {sides[0]} AS l JOIN {sides[1]} AS r ON l.u = r.u "
-            f"WHERE {pairs} <= {most})"
+            f"(WITH {self._dialect.cte.format(name=side)} ({right}) SELECT {outputs} FROM "
+            f"(SELECT {kept} FROM ({counted}) AS l JOIN (SELECT u, COUNT(*) AS n FROM "
+            f"{side} GROUP BY u) AS m ON l.u = m.u) AS l JOIN {side} AS r ON l.k = r.u)"
         )
         return Relation(sql, (*first, *second, _known(stored[0], texts=texts)))
+
+    def _side(self, rows: Relation, schema: Schema, *, texts: bool) -> str:
+        """Return the rows of somebody, with her identifier as ``u``."""
+        whose = self._whose(self._terms(rows, schema), rows.layout[-1], texts=texts)
+        cells = [f"c{i}" for i, _ in enumerate(rows.layout[:-1])]
+        return (
+            f"SELECT {', '.join([*cells, f'{whose} AS u'])} FROM {rows.sql} AS data "
+            f"WHERE ({whose}) IS NOT NULL{self._dialect.fence}"
+        )
 
     def _whose(self, terms: Terms, stored: Physical, *, texts: bool) -> str:
         """Return the identifier, as a text where the two tables store it differently."""

@@ -98,14 +98,15 @@ def _joined(
     base: Joined, rows: list[Row], schema: Schema, others: list[Row], other: Schema
 ) -> list[Row]:
     met = Counter(_whose(row, schema) for row in rows)
-    there = Counter(_whose(row, other) for row in others)
+    there: dict[str | None, list[Row]] = {}
+    for theirs in others:
+        there.setdefault(_whose(theirs, other), []).append(theirs)
     return [
         {**row, **{f"{base.prefix}{name}": theirs.get(name) for name in other}}
         for row in rows
-        for theirs in others
         if (person := _whose(row, schema)) is not None
-        and person == _whose(theirs, other)
-        and met[person] * there[person] <= planned.MOST_PAIRS
+        and met[person] * len(there.get(person, ())) <= planned.MOST_PAIRS
+        for theirs in there.get(person, ())
     ]
 
 

@@ -80,7 +80,7 @@ def pairs_across_people(swap: Swap) -> None:
 
     def crossed(self: Any, base: Joined) -> Any:
         found = joined(self, base)
-        return replace(found, sql=found.sql.replace("ON l.u = r.u", "ON TRUE"))
+        return replace(found, sql=found.sql.replace("ON l.k = r.u", "ON TRUE"))
 
     swap(rendered._Maker, "_joined", crossed)
 
