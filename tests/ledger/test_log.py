@@ -4,12 +4,15 @@ import contextlib
 import gc
 import json
 import os
+import shutil
 import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 import zlib
+from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
@@ -26,6 +29,7 @@ from sfumato.ledger.debits import Order
 from sfumato.ledger.log import FIRST, LENGTH, Log
 from sfumato.ledger.running import Running
 from sfumato.ledger.sqlite import SqliteStore
+from sfumato.ledger.standing import Standings
 from sfumato.ledger.writer import Writer
 
 TENTH, HUNDREDTH = Epsilon("0.1"), Epsilon("0.01")
@@ -80,12 +84,12 @@ def test_the_running_ledger_charges_by_the_rule(debits):
     for units, blocks, limited in debits:
         cost, limits = Amounts("epsilon", units), [("analyst", "x")] if limited else []
         wanted = charge(balances, "d", cost, limits=limits, blocks=blocks)
-        changes = running.changes("d", cost, limits, blocks)
+        changes = running.budgets.changes("d", cost, limits, blocks)
         assert (changes is not None) == all(b.fits for b in wanted)
         if changes is not None:
             running.append(("debit", "d", None, 0), "{}", changes=changes)
             balances.update({b.key: b for b in wanted})
-        assert running.balances() == balances
+        assert running.budgets.balances() == balances
 
 
 @given(st.text(), st.text(), st.none() | st.text(), st.lists(st.text()), st.lists(st.tuples(st.text(), st.text())))  # fmt: skip
@@ -222,7 +226,7 @@ def test_a_look_at_a_busy_log_is_not_relied_on(book, path):
 
 def test_a_planted_end_without_its_word_is_caught(book, path, monkeypatch):
     """If ends were all alike, an emptied log would pass; the anchor is the next guard."""
-    monkeypatch.setattr(Log, "end", staticmethod(lambda _: b"\0" * 17))
+    monkeypatch.setattr(Log, "end", staticmethod(lambda *_: b"\0" * 25))
 
     with pytest.raises(LedgerError, match="ends at entry 101, its anchor at 102"):
         stale(path, book)
@@ -341,6 +345,186 @@ def test_writers_follow_each_other(path, book):
     assert str(ledger.spent) == "0.36"
     assert str(other.top("pima").spent) == str(ledger._top().spent)
     assert verify(path).sound
+
+
+# Records of others are passed over until they are needed.
+
+
+@pytest.fixture
+def company(book, path):
+    """A ledger of 20 budgets and another writer; each has seen the other write."""
+    limits = [Limit("analyst", f"a{i}", Epsilon("1")) for i in range(19)]
+    ledger, other = book(path, cap="100", limits=limits), other_writer(path)
+    for _ in range(2):
+        ledger.debit(HUNDREDTH, plan="p")
+        other.submit(order())
+    ledger._limits = ()
+    return ledger, other
+
+
+def test_records_of_others_are_passed_over(company, monkeypatch):
+    """A debit among others' reads the last record, not all; what it tells is the same."""
+    ledger, other = company
+    settle(ledger)
+    ledger.debit(HUNDREDTH, plan="p")
+    told = [other.submit(order()).head for _ in range(5)]
+    followed = []
+    monkeypatch.setattr(Running, "follow", lambda *a: followed.append(a))
+
+    receipt = ledger.debit(HUNDREDTH, plan="p")
+
+    assert followed == []
+    assert receipt.spent == "0.11"
+    told.append(receipt.head)
+    monkeypatch.undo()
+    settle(ledger)
+    assert heads(ledger._writer._store._path)[-6:] == told
+    assert verify(ledger._writer._store._path).sound
+
+
+@given(
+    st.lists(
+        st.sampled_from(
+            ["mine", "other", "third", "key", "limits", "answer", "settle", "look"]
+        ),
+        max_size=25,
+    )
+)
+@settings(max_examples=25, deadline=None)
+def test_whoever_passes_over_knows_what_others_know(steps):
+    """In any order of debits, answers, keys and copies, three writers tell one chain."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "a.ledger"
+        limits = [Limit("analyst", f"a{i}", Epsilon("1")) for i in range(12)]
+        ledger = Ledger(path, dataset="pima", cap=Epsilon("100"), limits=limits)
+        ledger._limits, told, keys = (), [], {}
+        others = {"other": other_writer(path), "third": other_writer(path)}
+        everyone = [ledger._writer, *others.values()]
+        for turn, step in enumerate(steps):
+            if step in others:
+                told.append(others[step].submit(order()).head)
+            elif step == "mine":
+                told.append(ledger.debit(HUNDREDTH, plan="p").head)
+            elif step == "limits":
+                some = tuple(("analyst", f"a{i}") for i in range(turn % 12))
+                told.append(others["other"].submit(order(limits=some)).head)
+            elif step == "key":
+                key = f"k{turn}"
+                keys[key] = ledger.debit(HUNDREDTH, plan="p", request_key=key)
+                told.append(keys[key].head)
+            elif step == "answer" and keys:
+                key, receipt = keys.popitem()
+                ledger.answer(receipt, key.encode())
+                same = order(request=key, plan="p")
+                assert others["third"].submit(same).content == key.encode()
+            elif step == "settle":
+                everyone[turn % 3].top("pima")
+                everyone[turn % 3]._logbook._transact([])
+            if step == "look":
+                assert len({w.top("pima").spent for w in everyone}) == 1
+        assert [h for h in heads(path) if h in told] == told
+        assert ledger.spent.units == len(told) * 10**10
+        assert verify(path).sound
+        for writer in everyone:
+            writer.close()
+
+
+def test_more_budgets_than_a_record_states_are_followed(company):
+    """Then each record is read; none of the amounts is missed."""
+    ledger, other = company
+    for i in range(19):
+        other.submit(order(limits=(("analyst", f"a{i}"),)))
+        other.submit(order(limits=(("analyst", "a0"),)))
+        ledger.debit(HUNDREDTH, plan="p")
+
+    found = {
+        b.name: b.spent // 10**10 for b in ledger.balances() if b.kind == "analyst"
+    }
+    assert found == {"a0": 22} | {f"a{i}": 3 for i in range(1, 19)}
+    assert verify(ledger._writer._store._path).sound
+
+
+def test_a_planted_statement_of_own_changes_alone_is_caught(company, monkeypatch):
+    """If a record stated only what it changed itself, an earlier one would be missed."""
+    ledger, other = company
+    own = Standings.change
+
+    def change(standings, changes, place):
+        standings._changed.clear()
+        return own(standings, changes, place)
+
+    settle(ledger)
+    ledger.debit(HUNDREDTH, plan="p")
+    monkeypatch.setattr(Standings, "change", change)
+    other.submit(order(limits=(("analyst", "a1"),)))
+    other.submit(order())
+    ledger._limits = (("analyst", "a1"),)
+    receipt = ledger.debit(HUNDREDTH, plan="p")
+    monkeypatch.undo()
+
+    settle(ledger)
+
+    assert receipt.sequence == 8
+    assert not verify(ledger._writer._store._path).sound
+
+
+def test_a_record_that_was_passed_over_must_be_there(company):
+    """Who copies the log reads all of it: a record that was changed is refused."""
+    ledger, other = company
+    settle(ledger)
+    ledger.debit(HUNDREDTH, plan="p")
+    for _ in range(4):
+        other.submit(order(plan="changed later"))
+    ledger.debit(HUNDREDTH, plan="p")
+    path = ledger._writer._store._path
+    log = path.with_name(path.name + "-log")
+    log.write_bytes(log.read_bytes().replace(b"changed later", b"changed LATER", 2))
+
+    with pytest.raises(LedgerError, match="cannot be read"):
+        settle(ledger)
+
+
+@pytest.mark.parametrize("end", [b"00000000", b"99999999", b"0004096x", b"00004100"])
+def test_an_end_that_names_no_record_is_not_believed(company, end):
+    """The place of the last record is a hint; without it every record is read."""
+    ledger, other = company
+    for _ in range(3):
+        receipt = other.submit(order())
+    log = ledger._writer._logbook._log
+    at = other._logbook._running.at
+    os.pwrite(log.file, end, at + 17)
+
+    assert ledger.debit(HUNDREDTH, plan="p").sequence == receipt.sequence + 1
+    assert str(ledger.spent) == "0.08"
+    assert verify(ledger._writer._store._path).sound
+
+
+def test_two_copies_that_share_an_anchor_are_noticed_at_once(company, tmp_path):
+    """A copied ledger that goes on elsewhere marks what this one does not have."""
+    ledger, other = company
+    other.close()
+    settle(ledger)
+    ledger._writer.close()
+    path = ledger._writer._store._path
+    anchor, twin = path.with_name(path.name + ".anchor"), tmp_path / "twin"
+    twin.mkdir()
+    for suffix in ("", "-log"):
+        shutil.copy(path.with_name(path.name + suffix), twin / (path.name + suffix))
+    copied = [
+        Writer(SqliteStore(p), Anchor(anchor), Log(p.with_name(p.name + "-log")))
+        for p in [twin / path.name] * 2
+    ]
+    mine = [Writer(SqliteStore(path), Anchor(anchor), Log(path.with_name(path.name + "-log")))
+            for _ in range(2)]  # fmt: skip
+    for writer in (*copied, *mine):
+        writer.top("pima")
+    for _ in range(2):
+        for writer in copied:
+            writer.submit(order(plan="copy"))
+
+    for writer in mine:
+        with pytest.raises(LedgerError, match="its anchor at"):
+            writer.submit(order())
 
 
 # One writer at a time.

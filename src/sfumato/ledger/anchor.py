@@ -31,11 +31,14 @@ from sfumato.ledger.chain import canonical
 from sfumato.ledger.turns import turn
 from sfumato.words import N_
 
-__all__ = ["Anchor", "Mark", "State", "line_of", "sync_folder", "write_first"]
+__all__ = ["Anchor", "Known", "Mark", "State", "line_of", "sync_folder", "write_first"]
 
 State: TypeAlias = tuple[str, str, str, str, str, int, int, int, int, int, int]
 """A budget: dataset, kind, name, label, measure, cap, delta_cap, spent, delta_spent,
 whole, delta_whole; as the columns of the table."""
+
+Known: TypeAlias = Callable[[int, int, str], bool]
+"""Whether a ledger has an entry of this place, number of debits and hash."""
 
 _NEAR = (1 << 12, 1 << 16)  # bytes at the end, where the last line is sought first
 _BEGINNING = re.compile(rb'\[(\d+),"([0-9a-f]{64})",(\d+),')
@@ -58,6 +61,11 @@ class Mark(NamedTuple):
     debits: int
     states: tuple[State, ...] = ()
     line: bytes = b""
+
+    @property
+    def entry(self) -> tuple[int, int, str]:
+        """What tells the last entry from any other."""
+        return self.place, self.debits, self.head
 
 
 class Anchor:
@@ -122,40 +130,59 @@ class Anchor:
         self.news(identity)
         return self._highest
 
-    def news(
-        self, identity: str, known: Callable[[int], str | None] = lambda _: None
-    ) -> list[Mark]:
+    def news(self, identity: str, known: Known = lambda *_: False) -> list[Mark]:
         """Return the marks that others made since the last look, in the file's order.
 
         At the first look it is the last mark, and the highest.
 
         Args:
             identity: Of the ledger.
-            known: The hashes of places at hand. A mark that agrees has nothing to tell
-                and is left out, unless it is the last.
+            known: Whether an entry is at hand. Its mark has nothing to tell and is left
+                out, unless it is the last.
         """
         file = self.open() if self._file is None else self._file
         if self._end is None:
             return self._first_look(file, identity)
         own = self._own
-        data = _pread(file, len(own) + 1, self._end)
+        data = _pread(file, _NEAR[0], self._end)
         if data == own:
             self._end, self._own = self._end + len(own), b""
             return []
         if not data and os.fstat(file).st_size < self._end:
             return self._first_look(file, identity)  # cut: that is all it says now
-        return self._read_on(file, self._end, identity, known)
+        return self._read_on(file, data, identity, known)
+
+    def agrees(self, known: Known) -> bool:
+        """Return whether one look shows the last mark to be of an entry that is known.
+
+        What it cannot show, `news` tells.
+        """
+        if self._file is None or self._end is None:
+            return False
+        data = _pread(self._file, _NEAR[0], self._end)
+        last = data.rfind(b"\n")
+        told = _BEGINNING.match(data, last + 1)
+        if (
+            told is None
+            or last < 0
+            or len(data) == _NEAR[0]
+            or not known(*_entry(told))
+        ):
+            return False
+        self._end, self._own = self._end + last, b""
+        return True
 
     def _read_on(
-        self, file: int, at: int, identity: str, known: Callable[[int], str | None]
+        self, file: int, data: bytes, identity: str, known: Known
     ) -> list[Mark]:
         found: list[Mark] = []
         own, self._own = self._own.removeprefix(b"\n"), b""
-        while data := _pread(file, _NEAR[1], at):
+        at = self._end or 0
+        while data:
             *lines, last = data.split(b"\n")
             for line in lines:
                 told = _BEGINNING.match(line)
-                if line == own or (told and known(int(told[1])) == told[2].decode()):
+                if line == own or (told and known(*_entry(told))):
                     continue
                 if mark := _read(line, identity):
                     self._saw(mark)
@@ -168,6 +195,7 @@ class Anchor:
             if torn >= len(data):
                 break
             at += len(data) - torn
+            data = _pread(file, _NEAR[1], at) if len(data) >= _NEAR[0] else b""
         self._end = at
         return found
 
@@ -318,9 +346,14 @@ def _read(line: bytes, identity: str, *, whole: bool = False) -> Mark | None:
     if not text or check != _check(text, identity):
         return None
     if not whole and (told := _BEGINNING.match(line)):
-        return Mark(int(told[1]), told[2].decode(), int(told[3]))
+        place, debits, head = _entry(told)
+        return Mark(place, head, debits)
     place, head, debits, states = _parts(text)
     return Mark(place, head, debits, tuple(tuple(s) for s in states))
+
+
+def _entry(told: re.Match[bytes]) -> tuple[int, int, str]:
+    return int(told[1]), int(told[3]), told[2].decode()
 
 
 def _parts(text: str) -> Any:

@@ -85,7 +85,9 @@ class Order(NamedTuple):
             or peek(_EARLIER, self.dataset, self.request)
         ):
             return None
-        changes = running.changes(self.dataset, self.cost, self.limits, self.blocks)
+        changes = running.budgets.changes(
+            self.dataset, self.cost, self.limits, self.blocks
+        )
         if changes is None:
             return None
         _, spent, delta_spent, _, _ = changes[-1]

@@ -18,10 +18,13 @@ may hold a commit that nobody has seen and that the next recovery would bring to
 he must commit something over it before the log may grow. The word need not be
 durable: after a power cut nobody has read anything, and recovery comes first.
 
-Behind the last record stands the word once more. A record is written over it, and so is
-the new word when the word changes. Hence whoever finds his word where he left it knows
-by one look that nobody has written, neither a record nor SQLite. Where he does not, he
-reads the header and what follows: a missing word says nothing.
+Behind the last record stands the word once more, with the place in the file where that
+record begins. A record is written over it, and so is the new word when the word changes.
+Hence whoever finds his word where he left it knows by one look that nobody has written,
+neither a record nor SQLite; and whoever finds it farther on knows that only records were
+added, and reads the last one: it states what all of them together made of the budgets.
+Where he does not find it, he reads the header and what follows: a missing word says
+nothing.
 """
 
 from __future__ import annotations
@@ -45,18 +48,19 @@ from sfumato.words import N_
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["FIRST", "LENGTH", "Log", "Record", "flush", "start"]
+__all__ = ["FIRST", "LENGTH", "Added", "Log", "Record", "flush", "start"]
 
 FIRST = 4096  # where the first record stands: the header has a page of its own
 LENGTH = 256 * 1024
 _MAGIC = b"sfumato log of ledger "
 _WORD = 16
 _HEADER = len(_MAGIC) + 32 + 1 + _WORD
-_END = 1 + _WORD
+_START = 8  # digits: where the last record begins
+_END = 1 + _WORD + _START
 _LINE = re.compile(
-    rb"([0-9a-f]{8}) (\d{1,19}) (\d{1,19}) ([0-9a-f]{64}) (-|[0-9:,]+) (\d{1,19}) (-?\d{1,19})\n"
+    rb"([0-9a-f]{8}) (\d{1,19}) (\d{1,19}) ([0-9a-f]{64}) (-|\+?[0-9:,]+|\+) (\d{1,19}) (-?\d{1,19})\n"
 )
-_NEWS = 8192  # bytes that are read at first
+_NEWS = 1 << 14  # bytes that are read at first
 
 
 class Record(NamedTuple):
@@ -66,8 +70,9 @@ class Record(NamedTuple):
         place: Its place in the chain.
         debits: Number of debits up to it.
         hash: SHA-256 of the body.
-        effect: What it made of budgets: ``id:spent:delta:whole:delta_whole``, joined by
-            commas; empty when it changed none.
+        effect: The budgets as they are after it: ``id:spent:delta:whole:delta_whole``,
+            joined by commas. All that any record has changed since the log was begun;
+            or, behind a ``+``, only those that it changed itself, where all are too many.
         body: Canonical JSON.
         content: The stored answer, of entries that store one.
     """
@@ -94,6 +99,22 @@ class Record(NamedTuple):
         if content:
             rest += content
         return b"%08x%b" % (zlib.crc32(rest), rest)
+
+
+class Added(NamedTuple):
+    """Records that others have added.
+
+    Attributes:
+        last: The last one.
+        at: Where it ends.
+        end: What stands there.
+        bytes: All of them.
+    """
+
+    last: Record
+    at: int
+    end: bytes
+    bytes: bytes
 
 
 class Log:
@@ -165,7 +186,7 @@ class Log:
             busy: SQLite is about to be changed; else it has been, or is as it was.
         """
         header = self.header()[:-_WORD] + _new_word(busy=busy)
-        _write(self.file, self.end(header), at)
+        _write(self.file, self.end(header, 0), at)
         _write(self.file, header, 0)
         return header
 
@@ -175,9 +196,9 @@ class Log:
         return header.endswith(b"b")
 
     @staticmethod
-    def end(header: bytes) -> bytes:
-        """Return what stands behind the last record."""
-        return b"\0" + header[-_WORD:]
+    def end(header: bytes, last: int) -> bytes:
+        """Return what stands behind the last record, which begins at `last`."""
+        return b"\0%b%08d" % (header[-_WORD:], last)
 
     def clear(self) -> bytes:
         """Empty the log, as SQLite holds every record; return the new header."""
@@ -186,6 +207,26 @@ class Log:
     def is_as_left(self, at: int, end: bytes) -> bool:
         """Return whether the end stands where somebody remembers it."""
         return os.pread(self.file, _END, at) == end
+
+    def newest(self, at: int, header: bytes) -> Added | None:
+        """Return what was added behind a place, if nothing but records was.
+
+        Args:
+            at: Where the last record ended.
+            header: As it was then.
+
+        Returns:
+            None where it cannot be told by one look.
+        """
+        data = os.pread(self.file, _NEWS, at)
+        stop = data.find(b"\0" + header[-_WORD:])
+        if stop <= 0:
+            return None
+        last = data[stop + 1 + _WORD : stop + _END]
+        found = _read(data, int(last) - at) if last.isdigit() else None
+        if found is None or found[1] != stop:
+            return None
+        return Added(found[0], at + stop, data[stop : stop + _END], data[:stop])
 
     def records(
         self, at: int, tail: Tail, *, passing: bool = False

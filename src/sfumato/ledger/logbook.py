@@ -56,13 +56,11 @@ class Logbook:
         self._folders = Folders(x.parent for x in (log.path, anchor.path))
         self._identity = ""
         self._running: Running | None = None
-        self._unchecked: list[Mark] = []  # marks beyond what was read of the ledger
 
     def begin(self, identity: str) -> None:
         """Forget all: the store was opened anew."""
         self._identity = identity
         self._running = None
-        self._unchecked = []
         self._log.close()
 
     def commit(self, batch: list[Ticket[Any]]) -> None:
@@ -106,7 +104,7 @@ class Logbook:
         with ExitStack() as stack:
             with turn(self._log.file):
                 running = self._current(strict=strict)
-                if running.records:
+                if not running.is_empty:
                     db = stack.enter_context(self._store.trial())
                     running.copy_to(db)
                 else:
@@ -129,7 +127,7 @@ class Logbook:
     def close(self) -> None:
         """Bring every record to SQLite, so that its file is the whole ledger; close."""
         running, self._running = self._running, None
-        if running is not None and running.records:
+        if running is not None and not running.is_empty:
             with suppress(LedgerError, OSError):
                 self._transact([], _AT_CLOSING)
         self._running = None
@@ -143,23 +141,24 @@ class Logbook:
         made: list[bytes] = []
         lock(file)
         try:
-            running = self._current()
+            running = self._newest()
             if running.busy:
                 return batch
-            at = running.at
+            at = last = running.at
             room = at == FIRST or log.fits(at, _ROOM * len(batch))
             for ticket in batch if room else ():
                 record = ticket.hurry(running, peek)
                 if record is None:
                     break
+                last += len(made[-1]) if made else 0
                 made.append(record)
             data = b"".join(made)
             if not log.fits(at, len(data)):
                 self._running = None
                 return batch
             if made:
+                running.wrote(at + len(data), last)
                 log.write(data + running.end, at)
-                running.at = at + len(data)
         finally:
             unlock(file)
         if made:
@@ -168,6 +167,25 @@ class Logbook:
             self._transact([])
             return self._add(batch)
         return batch[len(made) :]
+
+    def _newest(self) -> Running:
+        """Return the ledger as a debit must know it. The log's turn is held.
+
+        Raises:
+            LedgerError: As `_current`.
+        """
+        running = self._running
+        if running is None or not running.company:
+            return self._current()
+        if not self._folders.are_same():
+            self._check_files(strict=True)
+        if not self._log.is_as_left(running.at, running.end):
+            added = self._log.newest(running.at, running.header)
+            if added is None or not running.jump(added):
+                return self._current()
+        if not self._anchor.agrees(running.knows):
+            self._check_anchor(running)
+        return running
 
     def _current(self, *, strict: bool = True) -> Running:
         """Return the ledger as it is now. The log's turn is held.
@@ -178,19 +196,17 @@ class Logbook:
         """
         if not self._folders.are_same() or not strict:
             self._check_files(strict=strict)
-        running = self._running
-        if running is None or not self._log.is_as_left(running.at, running.end):
-            running = self._catch_up(running, strict=strict)
+        log, running = self._log, self._running
+        if running is None or not log.is_as_left(running.at, running.end):
+            if running is None or running.header != log.header():
+                company = running.company if running else 0
+                again = running is not None
+                running = self._running = self._read(strict=strict, again=again)
+                running.company = max(running.company, company)
+            else:
+                running.follow(log.records(running.at, running.tail))
         if strict:
             self._check_anchor(running)
-        return running
-
-    def _catch_up(self, running: Running | None, *, strict: bool) -> Running:
-        log = self._log
-        if running is None or running.header != log.header():
-            running = self._running = self._read(strict=strict)
-        else:
-            running.follow(log.records(running.at, running.tail))
         return running
 
     def _check_files(self, *, strict: bool) -> None:
@@ -201,24 +217,24 @@ class Logbook:
             self._anchor.open()
             self._folders.rely()
 
-    def _read(self, *, strict: bool) -> Running:
+    def _read(self, *, strict: bool, again: bool) -> Running:
         with self._store.read() as db:
             marks = self._witness.recall(self._identity) if strict else []
-            running = read_running(db, self._log)
-            self._witness.check(db, running.tail, marks, running.hash_at)
+            running = read_running(db, self._log, again=again)
+            self._witness.check(db, running.tail, marks, running.knows)
         if self._anchor.highest:
             running.marked(self._anchor.highest.place)
         return running
 
     def _check_anchor(self, running: Running) -> None:
         """Refuse a ledger that lacks what somebody has marked."""
-        marks = self._unchecked + self._anchor.news(self._identity, running.hash_at)
+        marks = self._anchor.news(self._identity, running.knows)
         if not marks:
             return
-        if any(running.hash_at(mark.place) != mark.head for mark in marks):
+        if not all(running.knows(*mark.entry) for mark in marks):
+            running.fill()
             with self._store.read() as db:
-                self._witness.check(db, running.tail, marks, running.hash_at)
-        self._unchecked = []
+                self._witness.check(db, running.tail, marks, running.knows)
         if self._anchor.highest:
             running.marked(self._anchor.highest.place)
 
@@ -238,21 +254,8 @@ class Logbook:
         except OSError:
             self._store.distrust()  # the kernel may have dropped unwritten pages
             raise
-        if running.company and self._is_marked(running, mark):
-            return
         self._witness.record(mark, self._identity)
         running.marked(mark.place)
-
-    def _is_marked(self, running: Running, mine: Mark) -> bool:
-        """Return whether somebody has marked a record at or beyond ours meanwhile."""
-        self._unchecked += self._anchor.news(self._identity, running.hash_at)
-        highest = self._anchor.highest
-        if highest is None or highest.place < mine.place:
-            return False
-        if highest.place == mine.place and highest.head != mine.head:
-            raise _not_durable()
-        self._witness.saw(highest, self._identity)
-        return True
 
     # -- the thorough way ----------------------------------------------------------
 
@@ -286,7 +289,7 @@ class Logbook:
             for ticket in batch:
                 ticket.attempt(transaction)
             changed = transaction.tail != running.tail
-            for budget in running.unmarked:
+            for budget in running.budgets.unmarked():
                 transaction.touch(budget)
             if changed or not running.is_marked:
                 mark = transaction.mark()
@@ -301,10 +304,3 @@ class Logbook:
             running.settled(header)
             self._running = running
         return mark
-
-
-def _not_durable() -> LedgerError:
-    return LedgerError(
-        N_("it is not known whether the charge reached the disk"),
-        hint=N_("nothing was released; see in the ledger whether the charge stands"),
-    )

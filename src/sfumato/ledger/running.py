@@ -9,79 +9,58 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections import deque
 from collections.abc import Iterable, Sequence
 from typing import Any, TypeAlias
 
-from sfumato.ledger.amounts import Amounts
-from sfumato.ledger.anchor import Mark, State, line_of
-from sfumato.ledger.balances import Balance, Balances, Key, replayed
-from sfumato.ledger.chain import Entry, Tail, canonical, digest
-from sfumato.ledger.log import FIRST, Log, Record
+from sfumato.ledger.anchor import Mark, line_of
+from sfumato.ledger.balances import Balance, Balances, replayed
+from sfumato.ledger.chain import Entry, Tail, digest
+from sfumato.ledger.log import FIRST, Added, Log, Record
 from sfumato.ledger.recent import fault_of, tampered
 from sfumato.ledger.schema import BUDGETS
+from sfumato.ledger.standing import Change, Standings
 from sfumato.ledger.store import Database
 from sfumato.ledger.transaction import read_tail
 from sfumato.words import N_
 
-__all__ = ["Running", "Standing", "read_running"]
+__all__ = ["Running", "read_running"]
 
 _LATELY = 200  # own records after another process was last seen to write
+_STATED = 8  # budgets, at most, that each record states
+_KEPT = 32  # groups of records, passed over, that are kept as bytes
 
-Change: TypeAlias = "tuple[Standing, int, int, int, int]"
 Heading: TypeAlias = "tuple[str, str, str | None, int]"
 """Kind, data set and request of an entry, and the debit that an answer answers."""
 
 
-class Standing:
-    """A budget of the running ledger; the amounts change in place."""
-
-    __slots__ = ("budget", "cap", "delta", "delta_cap", "delta_whole", "id", "is_block",
-                 "measure", "opening", "spent", "whole")  # fmt: skip
-
-    def __init__(self, row: Sequence[Any]) -> None:
-        """Begin as the row of the table says."""
-        self.id: int = row[0]
-        self.budget = Balance(*row[1:])
-        self.spent, self.delta = self.budget.spent, self.budget.delta_spent
-        self.whole, self.delta_whole = self.budget.whole, self.budget.delta_whole
-        self.measure, self.is_block = self.budget.measure, self.budget.kind == "block"
-        self.cap, self.delta_cap = self.budget.cap, self.budget.delta_cap
-        self.opening = canonical(list(row[1:8]))[:-1]
-
-    def text(self) -> str:
-        """Return `state` as canonical JSON."""
-        return (
-            f"{self.opening},{self.spent},{self.delta},{self.whole},{self.delta_whole}]"
-        )
-
-    def state(self) -> State:
-        """Return the budget as it is now."""
-        b = self.budget
-        return (
-            b.dataset, b.kind, b.name, b.label, b.measure, b.cap, b.delta_cap,
-            self.spent, self.delta, self.whole, self.delta_whole,
-        )  # fmt: skip
-
-
 class Running:
-    """The end of the chain and every balance, with all records that SQLite lacks."""
+    """The end of the chain and every balance, with all records that SQLite lacks.
+
+    Records of other processes are passed over by `jump`, as the last one says what all
+    of them have made of the budgets. They are read, and their links checked, when
+    somebody asks for what only they can say: all of it in the log's turn.
+    """
 
     def __init__(
-        self, tail: Tail, rows: Iterable[Sequence[Any]], header: bytes
+        self,
+        tail: Tail,
+        rows: Iterable[Sequence[Any]],
+        header: bytes,
+        log: Log | None = None,
     ) -> None:
         """Begin where SQLite ends."""
         self.tail = self.base = tail
+        self._log = log
         self._set(header)
         self.company = 0  # above 0: another process has written lately
-        self.records: list[Record] = []
+        self._records: list[Record] = []
         self._headings: list[Heading | None] = []
-        self._standings: dict[Key, Standing] = {}
-        self._by_id: dict[int, Standing] = {}
-        for row in rows:
-            standing = Standing(row)
-            self._by_id[standing.id] = standing
-            self._standings[standing.budget.key] = standing
-        self._unmarked: dict[int, int] = {}  # where budgets changed that it lacks
+        self._gap: tuple[int, Tail] | None = None  # where they end, before others'
+        self._passed: deque[bytes] = deque(maxlen=_KEPT)
+        self._jumped = tail  # the last record of others; behind it stand one's own
+        self._own: list[tuple[Record, Heading | None]] = []
+        self.budgets = Standings(rows)
         self._marked = tail.place  # how far the anchor knows
         self._indexed = 0
         self._requests: set[tuple[str, str]] = set()
@@ -90,73 +69,13 @@ class Running:
 
     def _set(self, header: bytes) -> None:
         self.header, self.at = header, FIRST
-        self.end, self.busy = Log.end(header), Log.is_busy(header)
+        self.end, self.busy = Log.end(header, 0), Log.is_busy(header)
 
     def top(self, dataset: str) -> Balance | None:
         """Return the budget of a data set as it is now."""
-        found = self._standings.get((dataset, "dataset", ""))
-        return Balance(*found.state()) if found else None
-
-    def balances(self) -> Balances:
-        """Return every budget as it is now."""
-        return {k: Balance(*s.state()) for k, s in self._standings.items()}
+        return self.budgets.top(dataset)
 
     # -- what a debit and an answer ask -------------------------------------------
-
-    def changes(
-        self,
-        dataset: str,
-        cost: Amounts,
-        limits: Sequence[tuple[str, str]],
-        blocks: Sequence[str],
-    ) -> list[Change] | None:
-        """Return what a debit makes of each budget, the data set's last.
-
-        The rule is that of `balances.charge`; none where it must be refused.
-        """
-        units, delta, measure = cost.units, cost.delta_units, cost.measure
-        top = self._standings.get((dataset, "dataset", ""))
-        if top is None or top.measure != measure:
-            return None
-        found: list[Change] = []
-        if blocks or limits:
-            found = self._parts(dataset, cost, limits, blocks)
-            if not found:
-                return None
-        whole, delta_whole = top.whole, top.delta_whole
-        if blocks:
-            own = max(spent for part, spent, _, _, _ in found if part.is_block)
-            own_delta = max(delta for part, _, delta, _, _ in found if part.is_block)
-            spent = max(top.spent, whole + own)
-            delta_spent = max(top.delta, delta_whole + own_delta)
-        else:
-            spent, delta_spent = top.spent + units, top.delta + delta
-            whole, delta_whole = whole + units, delta_whole + delta
-        if spent > top.cap or delta_spent > top.delta_cap:
-            return None
-        found.append((top, spent, delta_spent, whole, delta_whole))
-        return found
-
-    def _parts(
-        self,
-        dataset: str,
-        cost: Amounts,
-        limits: Sequence[tuple[str, str]],
-        blocks: Sequence[str],
-    ) -> list[Change]:
-        """Return what a debit makes of limits and blocks; nothing if one is refused."""
-        found: list[Change] = []
-        keys = [(dataset, *limit) for limit in limits]
-        keys += [(dataset, "block", name) for name in blocks]
-        for key in keys:
-            part = self._standings.get(key)
-            if part is None or part.measure != cost.measure:
-                return []
-            spent, delta = part.spent + cost.units, part.delta + cost.delta_units
-            if spent > part.cap or delta > part.delta_cap:
-                return []
-            found.append((part, spent, delta, part.whole, part.delta_whole))
-        return found
 
     def has_request(self, dataset: str, request: str) -> bool:
         """Return whether a record of the log has this key."""
@@ -184,38 +103,68 @@ class Running:
         place, _, debits = self.tail
         if heading[0] == "debit":
             debits += 1
-        effects = []
-        for standing, spent, delta, whole, delta_whole in changes:
-            standing.spent, standing.delta = spent, delta
-            standing.whole, standing.delta_whole = whole, delta_whole
-            self._unmarked[standing.id] = place + 1
-            effects.append(f"{standing.id}:{spent}:{delta}:{whole}:{delta_whole}")
-        effect = ",".join(effects)
+        effect = self.budgets.change(changes, place + 1)
         record = Record(place + 1, debits, digest(body), effect, body, content)
         self._add(record, heading)
         if self.company:
             self.company -= 1
         return record
 
+    def wrote(self, at: int, last: int) -> None:
+        """Note where the records end and where the last of them begins."""
+        self.at, self.end = at, Log.end(self.header, last)
+
     def follow(self, found: Iterable[tuple[Record | None, int]]) -> None:
-        """Take over records of other processes."""
+        """Take over records of other processes, one by one."""
         for record, at in found:
+            self.wrote(at, self.at)
             if record is None:
                 continue
             self.company = _LATELY
-            for part in record.effect.split(",") if record.effect else ():
-                id_, spent, delta, whole, delta_whole = map(int, part.split(":"))
-                standing = self._by_id[id_]
-                standing.spent, standing.delta = spent, delta
-                standing.whole, standing.delta_whole = whole, delta_whole
-                self._unmarked[id_] = record.place
+            self.budgets.take(record.effect, record.place)
             self._add(record, None)
-            self.at = at
+
+    def jump(self, added: Added) -> bool:
+        """Take over records of other processes by the last one; false if it cannot say."""
+        last = added.last
+        if last.effect[:1] == "+" or last.place <= self.tail.place:
+            return False
+        if f'"previous":"{self.tail.head}"'.encode() not in added.bytes:
+            return False  # they do not follow what is known here
+        if self._gap is None:
+            self._gap = self.at, self.tail
+        self.company = _LATELY
+        self.budgets.take(last.effect, last.place)
+        self._passed.extend(_said(record) for record, _ in self._own)
+        self._passed.append(added.bytes)
+        self._own.clear()
+        self.tail = self._jumped = Tail(last.place, last.hash, last.debits)
+        self.at, self.end = added.at, added.end
+        return True
+
+    def fill(self) -> None:
+        """Read the records that were passed over. The log's turn is held.
+
+        Raises:
+            LedgerError: They do not lead to the last one.
+        """
+        if self._gap is None or self._log is None:
+            return
+        at, tail = self._gap
+        for record, _ in self._log.records(at, tail):
+            if record is not None:
+                tail = self._keep(record, None)
+            if tail == self._jumped:
+                break
+        else:
+            raise tampered(f"entry {tail.place + 1}", N_("cannot be read"))
+        for record, heading in self._own:
+            self._keep(record, heading)
+        self._forget_gap()
 
     def mark(self, identity: str) -> Mark:
         """Return what the anchor must remember beyond what it knows, as its line."""
-        tail, by_id = self.tail, self._by_id
-        states = ",".join([by_id[i].text() for i in sorted(self._unmarked)])
+        tail, states = self.tail, self.budgets.text()
         text = f'[{tail.place},"{tail.head}",{tail.debits},[{states}]]'
         line = line_of(text, identity)
         return Mark(tail.place, tail.head, tail.debits, line=line)
@@ -223,35 +172,51 @@ class Running:
     def marked(self, place: int) -> None:
         """Note how far the anchor knows."""
         self._marked = max(self._marked, place)
-        if place >= self.tail.place:
-            self._unmarked.clear()
-        elif self._unmarked:
-            self._unmarked = {i: p for i, p in self._unmarked.items() if p > place}
+        self.budgets.marked(place, self.tail.place)
 
-    def hash_at(self, place: int) -> str | None:
-        """Return the hash of an entry in the log or just before it, else none."""
+    def knows(self, place: int, debits: int, head: str) -> bool:
+        """Return whether the log, or the entry before it, is known to be this one.
+
+        Of records that were passed over only the latest are known.
+        """
         at = place - self.base.place - 1
         if at == -1:
-            return self.base.head
-        return self.records[at].hash if 0 <= at < len(self.records) else None
+            return self.base.head == head
+        if 0 <= at < len(self._records):
+            return self._records[at].hash == head
+        if self._gap is None:
+            return False
+        at = place - self._jumped.place - 1
+        if at >= 0:
+            return at < len(self._own) and self._own[at][0].hash == head
+        said = f" {place} {debits} {head} ".encode()
+        return any(said in passed for passed in reversed(self._passed))
 
     def _add(self, record: Record, heading: Heading | None) -> None:
-        self.records.append(record)
-        self._headings.append(heading)
         self.tail = Tail(record.place, record.hash, record.debits)
+        if self._gap is None:
+            self._keep(record, heading)
+        else:
+            self._own.append((record, heading))
+
+    def _keep(self, record: Record, heading: Heading | None) -> Tail:
+        self._records.append(record)
+        self._headings.append(heading)
+        return Tail(record.place, record.hash, record.debits)
 
     def _heading(self, at: int) -> Heading:
         found = self._headings[at]
         if found is None:
-            said = json.loads(self.records[at].body)
+            said = json.loads(self._records[at].body)
             found = self._headings[at] = (
                 said["kind"], said["dataset"], said["request"], said.get("debit", 0)
             )  # fmt: skip
         return found
 
     def _index(self) -> None:
-        for at in range(self._indexed, len(self.records)):
-            record = self.records[at]
+        self.fill()
+        for at in range(self._indexed, len(self._records)):
+            record = self._records[at]
             kind, dataset, request, debit = self._heading(at)
             if kind == "debit":
                 self._debits[record.debits] = dataset, record.hash
@@ -259,14 +224,14 @@ class Running:
                     self._requests.add((dataset, request))
             else:
                 self._answered.add(debit)
-        self._indexed = len(self.records)
+        self._indexed = len(self._records)
 
     # -- how it reaches SQLite -----------------------------------------------------
 
     @property
-    def unmarked(self) -> frozenset[int]:
-        """Ids of the budgets whose change the anchor may not know."""
-        return frozenset(self._unmarked)
+    def is_empty(self) -> bool:
+        """Whether SQLite lacks nothing."""
+        return self.tail == self.base
 
     @property
     def is_marked(self) -> bool:
@@ -274,10 +239,15 @@ class Running:
         return self._marked >= self.tail.place
 
     def copy_to(self, db: Database) -> None:
-        """Write the records and their balances into a transaction of SQLite."""
+        """Write the records and their balances into a transaction of SQLite.
+
+        Raises:
+            LedgerError: Some of them cannot be read.
+        """
+        self.fill()
         entries: list[tuple[object, ...]] = []
         answers: list[tuple[object, ...]] = []
-        for at, record in enumerate(self.records):
+        for at, record in enumerate(self._records):
             kind, dataset, request, debit = self._heading(at)
             entries.append(
                 (record.place, kind, dataset, record.debits, request, record.body,
@@ -291,55 +261,57 @@ class Running:
             entries,
         )
         db.add("INSERT INTO answer VALUES (?, ?)", answers)
-        parts = {p for r in self.records if r.effect for p in r.effect.split(",")}
-        for id_ in sorted({int(part.partition(":")[0]) for part in parts}):
-            s = self._by_id[id_]
-            db.rows(
-                "UPDATE budget SET spent = ?, delta_spent = ?, whole = ?,"
-                " delta_whole = ? WHERE id = ?",
-                s.spent, s.delta, s.whole, s.delta_whole, id_,
-            )  # fmt: skip
+        self.budgets.copy_to(db)
 
     def settled(self, header: bytes) -> None:
         """Go on after the records were committed to SQLite: the log is empty again."""
         self._set(header)
         self.base = self.tail
-        self.records.clear()
+        self._records.clear()
         self._headings.clear()
+        self._forget_gap()
+        self.budgets.settled()
         self._debits.clear()
         self._requests.clear()
         self._answered.clear()
-        self._unmarked.clear()
         self._marked = self.tail.place
         self._indexed = 0
 
+    def _forget_gap(self) -> None:
+        self._gap = None
+        self._passed.clear()
+        self._own.clear()
 
-def read_running(db: Database, log: Log) -> Running:
+
+def _said(record: Record) -> bytes:
+    """Return a record as its first line has it."""
+    return f" {record.place} {record.debits} {record.hash} ".encode()
+
+
+def read_running(db: Database, log: Log, *, again: bool = False) -> Running:
     """Read the ledger: SQLite, then every record that follows, each one checked.
+
+    Args:
+        db: A transaction.
+        log: What it does not have yet.
+        again: The records were checked when the ledger was opened, or are of processes
+            that did so: pass them over where that is possible.
 
     Raises:
         LedgerError: A record was changed. Nothing was spent.
     """
     tail = read_tail(db)
-    running = Running(tail, db.rows(BUDGETS), log.header())
-    balances = running.balances()
+    running = Running(tail, db.rows(BUDGETS), log.header(), log)
+    if again and not running.busy:
+        added = log.newest(FIRST, running.header)
+        if added and running.jump(added):
+            return running
+    balances = running.budgets.balances()
     for record, at in log.records(FIRST, tail, passing=True):
         if record is None:
-            running.at = at
+            running.follow([(record, at)])
             continue
-        if digest(record.body) != record.hash:
-            raise tampered(
-                f"entry {record.place}", N_("was changed: its hash does not fit")
-            )
-        said = json.loads(record.body)
-        entry = Entry(
-            record.place, said.get("kind", ""), said.get("dataset", ""),
-            record.debits, said.get("request"), record.body, record.hash,
-        )  # fmt: skip
-        fault = fault_of(entry, running.tail) or replayed(balances, said)
-        if record.content is not None and fault is None:
-            same = hashlib.sha256(record.content).hexdigest() == said.get("sha256")
-            fault = None if same else N_("was changed: its hash does not fit")
+        fault = _fault(record, running.tail, balances)
         if fault is None:
             try:
                 running.follow([(record, at)])
@@ -347,6 +319,22 @@ def read_running(db: Database, log: Log) -> Running:
                 fault = N_("cannot be read")
         if fault is not None:
             raise tampered(f"entry {record.place}", fault)
-    if running.balances() != balances:
+    if running.budgets.balances() != balances:
         raise tampered("log", N_("states another balance than its history gives"))
     return running
+
+
+def _fault(record: Record, tail: Tail, balances: Balances) -> str | None:
+    """Return what is wrong with a record that should follow, or none."""
+    if digest(record.body) != record.hash:
+        return N_("was changed: its hash does not fit")
+    said = json.loads(record.body)
+    entry = Entry(
+        record.place, said.get("kind", ""), said.get("dataset", ""),
+        record.debits, said.get("request"), record.body, record.hash,
+    )  # fmt: skip
+    fault = fault_of(entry, tail) or replayed(balances, said)
+    if record.content is not None and fault is None:
+        same = hashlib.sha256(record.content).hexdigest() == said.get("sha256")
+        fault = None if same else N_("was changed: its hash does not fit")
+    return fault

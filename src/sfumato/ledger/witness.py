@@ -7,10 +7,9 @@ rewritten: to go on from it would be to refund what was lost.
 from __future__ import annotations
 
 import uuid
-from collections.abc import Callable
 
 from sfumato.errors import LedgerError
-from sfumato.ledger.anchor import Anchor, Mark
+from sfumato.ledger.anchor import Anchor, Known, Mark
 from sfumato.ledger.chain import Tail
 from sfumato.ledger.store import Database
 from sfumato.words import N_
@@ -112,7 +111,7 @@ class Witness:
         db: Database,
         tail: Tail,
         marks: list[Mark],
-        known: Callable[[int], str | None] = lambda _: None,
+        known: Known = lambda *_: False,
     ) -> None:
         """Refuse a ledger that lacks an entry which is remembered.
 
@@ -120,7 +119,7 @@ class Witness:
             db: The database.
             tail: The end of the chain, perhaps beyond the database.
             marks: What is remembered.
-            known: The hashes of places that are at hand.
+            known: Whether an entry is at hand.
 
         Raises:
             LedgerError: It is behind or on another branch. Nothing was spent.
@@ -133,16 +132,12 @@ class Witness:
                     place=tail.place,
                     anchored=mark.place,
                 )
-            if known(mark.place) != mark.head and not holds(db, tail, mark):
+            if not known(*mark.entry) and not holds(db, tail, mark):
                 raise LedgerError(
                     N_("entry {place} of the ledger is not the one its anchor names"),
                     hint=_RECONCILE,
                     place=mark.place,
                 )
-
-    def saw(self, mark: Mark, identity: str) -> None:
-        """Remember a mark that another process made."""
-        self._seen = identity, mark
 
     def record(self, mark: Mark, identity: str) -> None:
         """Remember a commit.
