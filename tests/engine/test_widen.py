@@ -189,6 +189,8 @@ def test_what_an_expression_says_reads_back(data, expr):
     )
     # A bare word after == would often be a text whose quotes were forgotten.
     assume(not re.search(r"[=!]= \w+( |\)|$)", re.sub(r"[=!]= [0-9]", "", text)))
+    # Computed numbers below the least normal one are zero; those of a table are not.
+    assume(not re.search(r"e-3(08|09|1|2)", text))
     found = parse_filter(text)
 
     assert parse_filter(str(found)) == found

@@ -14,14 +14,18 @@ from sfumato import (
     count,
     histogram,
     mean,
+    std,
+    variance,
 )
 from sfumato import (
     sum as total,
 )
 from sfumato.account import GDP, ZCDP
 from sfumato.gate import _add_noise
+from sfumato.noise.stream import FixedStream, replaced
 from sfumato.plan import CentredSum, make_plan
 from sfumato.post import intervals, points
+from sfumato.post.interval import ranges
 from sfumato.post.noise import noise_draws, noise_error
 
 COLUMNS = {
@@ -165,3 +169,25 @@ def test_all_figures_share_the_sizes_of_their_box():
     assert not np.array_equal(first, again)
     # independent draws correlate by less than 0.07 but once in a billion times
     assert np.corrcoef(abs(first), abs(other))[0, 1] > 0.07
+
+
+@pytest.mark.parametrize("schema", [ADD, FIXED], ids=["private size", "public size"])
+@pytest.mark.parametrize("level", [0.5, 0.95])
+def test_an_interval_is_the_same_alone_and_among_others(schema, level):
+    """The same noise gives the same ends, of every kind, with or without the dots' levels."""
+    asked = [count(), mean("glucose"), variance("age"), std("glucose"), total("age")]
+    asked += [histogram("outcome")]
+    plan = make_plan(Query().group_by("outcome").select(*asked), schema, "0.5")
+    values = [[40.0 + 3 * i for i in range(part.cells)] for part in plan.parts]
+
+    for recipe in plan.recipes:
+        with replaced(FixedStream(7)):
+            low, high = intervals(plan, recipe, values, level)
+        with replaced(FixedStream(7)):
+            lows, highs = ranges(plan, recipe, values, (level, 0.15, 0.35, 0.65, 0.85))
+        assert lows.shape == highs.shape == (5, len(low))
+        assert (lows[0] == low).all()
+        assert (highs[0] == high).all()
+        nested = np.argsort([level, 0.15, 0.35, 0.65, 0.85])
+        assert (np.diff(lows[nested], axis=0) <= 0).all()
+        assert (np.diff(highs[nested], axis=0) >= 0).all()

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Self, final
 from sfumato.declare.schema import Schema
 from sfumato.declare.unit import Unit
 from sfumato.engine import Exact
-from sfumato.engine.answer import answer, prepare
+from sfumato.engine.answer import Answers
 from sfumato.engine.beside import beside
 from sfumato.engine.contingency import FEW_SETS, SETS
 from sfumato.engine.dialect import DUCKDB, Dialect
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 __all__ = ["DuckDBEngine"]
 
-_REMEMBERED = 1000  # statements that were bound before
+_REMEMBERED = 64  # statements that were bound before
 _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "autoinstall_known_extensions": False,
     "autoload_known_extensions": False,
@@ -54,6 +54,7 @@ class DuckDBEngine:
     """
 
     __slots__ = (
+        "_answers",
         "_connection",
         "_folder",
         "_known",
@@ -89,7 +90,7 @@ class DuckDBEngine:
 
         self._schema, self.stored = schema, table.stored
         self._lock = Lock()
-        self._known: set[str] = set()
+        self._known: dict[str, duckdb.Statement] = {}
         config, self._folder = dict(_CONFIG), None
         if memory is not None:
             self._folder = TemporaryDirectory(prefix=_SPILL, ignore_cleanup_errors=True)
@@ -111,6 +112,7 @@ class DuckDBEngine:
             self._connection.close()
             raise
         self._layout = settled.layout
+        self._answers = Answers(schema, settled.layout, DUCKDB, self.others)
         size, is_person = schema.unit.size, isinstance(schema.unit, Unit)
         if size not in (None, self._people() if size and is_person else settled.rows):
             raise wrong_size(schema)
@@ -131,13 +133,16 @@ class DuckDBEngine:
         Raises:
             SourceError: It cannot be bound; one fixed text. Nothing was spent.
         """
-        prepare(plan, self._schema, self._layout, DUCKDB, self._bind, self.others)
+        self._answers.prepare(plan, self._bind)
 
     def _bind(self, sql: str) -> list[tuple[object, ...]]:
-        if sql not in self._known:
-            self.unprotected(f"EXPLAIN {sql}")
-            if len(self._known) < _REMEMBERED:
-                self._known.add(sql)
+        with self._lock:
+            if sql not in self._known:
+                (parsed,) = self._connection.extract_statements(sql)
+                self._connection.sql(parsed)  # a relation: bound, and never run
+                if len(self._known) >= _REMEMBERED:
+                    del self._known[next(iter(self._known))]
+                self._known[sql] = parsed
         return []
 
     def run(self, plan: Plan) -> Secret[Exact]:
@@ -146,14 +151,13 @@ class DuckDBEngine:
         Raises:
             EngineError: The engine failed; one fixed text, no cause. The debit stands.
         """
-        return answer(
-            plan, self._schema, self._layout, DUCKDB, self.unprotected, self.others
-        )
+        return self._answers.answer(plan, self.unprotected)
 
     def unprotected(self, sql: str) -> list[tuple[object, ...]]:
         """Return the rows of a statement over ``data``: exact and unprotected."""
         with self._lock:  # cursors of their own would not see a registered frame
-            return self._connection.execute(sql).fetchall()
+            asked = self._known.get(sql, sql)  # half of the work is to read the text
+            return self._connection.execute(asked).fetchall()
 
     def exchange(
         self, table: Table, others: Mapping[str, Table] = MappingProxyType({})

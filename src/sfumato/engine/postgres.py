@@ -18,7 +18,7 @@ from sfumato.declare.dataset import Postgres
 from sfumato.declare.schema import Schema
 from sfumato.declare.unit import Unit
 from sfumato.engine import Exact
-from sfumato.engine.answer import answer, prepare
+from sfumato.engine.answer import Answers
 from sfumato.engine.catalog import CATALOG, Stored, relation, settle
 from sfumato.engine.contingency import SETS
 from sfumato.engine.dialect import POSTGRES, Dialect
@@ -56,8 +56,8 @@ class PostgresEngine:
         sets: How many tables of counts one statement makes.
     """
 
-    __slots__ = ("_beside", "_columns", "_driver", "_schema", "_source", "dialect", "layout",
-                 "others", "sets", "stored")  # fmt: skip
+    __slots__ = ("_answers", "_beside", "_columns", "_driver", "_schema", "_source",
+                 "dialect", "layout", "others", "sets", "stored")  # fmt: skip
 
     def __init__(
         self,
@@ -102,6 +102,7 @@ class PostgresEngine:
         self._columns = columns
         self.layout: Layout
         self.layout, self.stored = settle(columns, schema)
+        self._answers = Answers(schema, self.layout, POSTGRES, self.others)
         if rows is not None and rows != schema.unit.size:
             raise wrong_size(schema)
 
@@ -112,7 +113,7 @@ class PostgresEngine:
             SourceError: It cannot, or the table is no longer the one that was opened;
                 one fixed text. Nothing was spent.
         """
-        prepare(plan, self._schema, self.layout, POSTGRES, self._bind, self.others)
+        self._answers.prepare(plan, self._bind)
 
     def _bind(self, sql: str) -> list[tuple[object, ...]]:
         with self._transaction() as db:
@@ -127,9 +128,7 @@ class PostgresEngine:
         Raises:
             EngineError: The engine failed; one fixed text, no cause. The debit stands.
         """
-        return answer(
-            plan, self._schema, self.layout, POSTGRES, self.unprotected, self.others
-        )
+        return self._answers.answer(plan, self.unprotected)
 
     def unprotected(self, sql: str) -> list[tuple[object, ...]]:
         """Return the rows of a statement over ``data``: exact and unprotected."""

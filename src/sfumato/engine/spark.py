@@ -19,7 +19,7 @@ from sfumato.declare.dataset import Spark
 from sfumato.declare.schema import Schema
 from sfumato.declare.unit import Unit
 from sfumato.engine import Exact
-from sfumato.engine.answer import answer
+from sfumato.engine.answer import Answers
 from sfumato.engine.contingency import SETS
 from sfumato.engine.dialect import SPARK, Dialect
 from sfumato.engine.fields import Field, relation, settle
@@ -49,8 +49,8 @@ class SparkEngine:
         sets: How many tables of counts one statement makes.
     """
 
-    __slots__ = ("_beside", "_fields", "_frame", "_schema", "dialect", "layout", "others", "sets",
-                 "stored")  # fmt: skip
+    __slots__ = ("_answers", "_beside", "_fields", "_frame", "_schema", "dialect",
+                 "layout", "others", "sets", "stored")  # fmt: skip
 
     def __init__(
         self,
@@ -96,6 +96,7 @@ class SparkEngine:
         }
         self.layout: Layout
         self.layout, self.stored = settle(self._fields, schema)
+        self._answers = Answers(schema, self.layout, SPARK, self.others)
         rows = None
         with suppress(Exception):
             rows = self._rows()
@@ -111,9 +112,7 @@ class SparkEngine:
         Raises:
             EngineError: The engine failed; one fixed text, no cause. The debit stands.
         """
-        return answer(
-            plan, self._schema, self.layout, SPARK, self.unprotected, self.others
-        )
+        return self._answers.answer(plan, self.unprotected)
 
     def unprotected(self, sql: str) -> list[tuple[object, ...]]:
         """Return the rows of a statement over ``data``: exact and unprotected."""

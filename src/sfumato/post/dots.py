@@ -6,7 +6,6 @@ A reader counts dots better than she reads densities (Kay, Kola, Hullman, Munson
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import Final
 
 import numpy as np
@@ -27,13 +26,13 @@ def has_dots(recipe: Recipe) -> bool:
     return isinstance(recipe, Direct | ByRatio | ByCount | BySquares | ByQuotient)
 
 
-def dots(found: Sequence[tuple[Floats, Floats]]) -> Floats:
+def dots(lows: Floats, highs: Floats) -> Floats:
     """Return, per figure, the quantiles 0.025, 0.075 … 0.975 of where noise leaves it.
 
     Formal guarantee: post-processing; adds no privacy loss.
 
     Args:
-        found: The intervals of confidences `LEVELS`.
+        lows: Lower ends of the intervals of confidences `LEVELS`, one row for each.
+        highs: Upper ends, likewise.
     """
-    lows, highs = (np.stack(side, axis=-1) for side in zip(*found, strict=True))
-    return np.sort(np.concatenate([lows, highs], axis=-1), axis=-1)
+    return np.sort(np.concatenate([lows, highs]), axis=0).T

@@ -50,6 +50,7 @@ Levels: TypeAlias = "float | Floats"
 """A confidence, or several, whose ends are then stacked along a new first axis."""
 
 _CHUNK = 256  # groups at a time: 16 MB of draws
+_SORTED = 8  # ranks beyond which an array is sorted
 _FEWEST = 4  # draws beyond an end; fewer do not tell where it lies
 
 
@@ -113,22 +114,30 @@ def ranges(
     recipe: Recipe,
     values: Sequence[Sequence[float]],
     confidences: Sequence[float],
-) -> list[tuple[Floats, Floats]]:
-    """Return `intervals` of several confidences, from one bootstrap where there is one."""
+) -> tuple[Floats, Floats]:
+    """Return `intervals` of several confidences, stacked along a new first axis.
+
+    Where there is a bootstrap, all are from one.
+    """
     levels = np.array(confidences)
-    if any(map(_is_rare, confidences)) or not isinstance(recipe, ByRatio | BySquares):
-        return [intervals(plan, recipe, values, one) for one in confidences]
-    if isinstance(recipe, ByRatio):
-        ends = _ratio(plan, recipe, values, levels)
-    else:
-        ends = _spread(plan, recipe, values, levels)
-    return list(zip(*ends, strict=True))
+    if isinstance(recipe, Direct):
+        return _direct(plan, recipe, values, levels)
+    if not any(map(_is_rare, confidences)):
+        if isinstance(recipe, ByRatio):
+            return _ratio(plan, recipe, values, levels)
+        if isinstance(recipe, BySquares):
+            return _spread(plan, recipe, values, levels)
+    ends = [intervals(plan, recipe, values, one) for one in confidences]
+    lows, highs = zip(*ends, strict=True)
+    return np.stack(lows), np.stack(highs)
 
 
 def _direct(
-    plan: Plan, recipe: Direct, values: Sequence[Sequence[float]], confidence: float
+    plan: Plan, recipe: Direct, values: Sequence[Sequence[float]], confidence: Levels
 ) -> tuple[Floats, Floats]:
-    reach = noise_error(plan, recipe.part, confidence) * recipe.step_size
+    levels = np.asarray(confidence)
+    errors = [noise_error(plan, recipe.part, one) for one in levels.ravel().tolist()]
+    reach = np.array(errors).reshape(*levels.shape, 1) * recipe.step_size
     estimate = points(plan, recipe, values)
     low, high = estimate - reach, estimate + reach
     aggregate = plan.parts[recipe.part].aggregate
@@ -309,8 +318,12 @@ def _outside(confidence: Levels, *, sides: int = 2) -> Any:
 def _order(outcomes: Floats, ranks: Any) -> Floats:
     """Return the outcome of a rank in each row, or of several (np.quantile loads numpy.ma).
 
-    Several ranks stand along new first axes.
+    Several ranks stand along new first axes. From some ten on, sorting all is faster.
     """
-    ranked = np.partition(outcomes, np.ravel(ranks), axis=1)
+    several = np.ravel(ranks)
+    if len(several) > _SORTED:
+        ranked = np.sort(outcomes, axis=1)
+    else:
+        ranked = np.partition(outcomes, several, axis=1)
     found: Floats = np.moveaxis(ranked[:, ranks], 0, -1)
     return found

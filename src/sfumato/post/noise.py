@@ -116,7 +116,12 @@ def _masses(mechanism: KNorm, count: int) -> Floats:
 def _box_draws(mechanism: KNorm, index: int, levels: Floats) -> Floats:
     """Draw one coordinate, given the levels that it shares with all others."""
     sides = _sides(levels, mechanism.bounds[index], mechanism.resolution)
-    drawn: Floats = np.floor(_uniforms(DRAWS) * sides) - (sides - 1) / 2
+    drawn = _uniforms(DRAWS)
+    drawn *= sides
+    np.floor(drawn, out=drawn)
+    sides -= 1
+    sides /= 2
+    drawn -= sides
     return drawn
 
 
@@ -142,10 +147,18 @@ def _levels(mechanism: KNorm) -> Floats:
 
 
 def _sides(levels: Floats, bound: int, resolution: int) -> Floats:
-    return 2 * np.floor(levels * (bound / resolution)) + 1
+    sides: Floats = levels * (bound / resolution)
+    np.floor(sides, out=sides)
+    sides *= 2
+    sides += 1
+    return sides
 
 
 def _uniforms(count: int = DRAWS) -> Floats:
     """Return floats in (0, 1) from the stream."""
-    words = noise.default().words(count) >> np.uint64(11)
-    return (words.astype(np.float64) + 0.5) * 2.0**-53
+    words = noise.default().words(count)
+    words >>= np.uint64(11)
+    uniforms = words.astype(np.float64)
+    uniforms += 0.5
+    uniforms *= 2.0**-53
+    return uniforms

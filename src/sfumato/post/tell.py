@@ -4,11 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import pairwise, product, repeat
 from math import prod
 from typing import assert_never
 
-from sfumato.account import Gaussian, Geometric, KNorm, Selection, Threshold
+from sfumato.account import (
+    Gaussian,
+    Geometric,
+    KNorm,
+    Measure,
+    Selection,
+    Threshold,
+    charge,
+)
 from sfumato.declare.query import (
     Correlation,
     Covariance,
@@ -43,6 +52,7 @@ from sfumato.plan import (
     Part,
     Plan,
     Recipe,
+    Step,
     SumValues,
     linear,
     unit_of,
@@ -94,12 +104,13 @@ def _figures(
             raw, _ = matrix(plan, recipe, noisy)
         few = len(estimates) <= MOST and len(plan.answers) <= MOST
         inner = LEVELS if few and has_dots(recipe) else ()
-        (low, high), *spans = ranges(plan, recipe, noisy, (confidence, *inner))
+        lows, highs = ranges(plan, recipe, noisy, (confidence, *inner))
+        low, high = lows[0], highs[0]
         wide = sampling(plan, recipe, noisy, confidence, (low, high))
         both: Iterable[tuple[float, float] | None] = repeat(None)
         if wide is not None:
             both = zip(wide[0].tolist(), wide[1].tolist(), strict=True)
-        spots = iter(dots(spans).tolist()) if spans else repeat([])
+        spots = iter(dots(lows[1:], highs[1:]).tolist()) if inner else repeat([])
         places = list(_places(plan, statistic, recipe, noisy))
         told = zip(places, estimates, raw, low, high, strict=True)
         for (place, e, r, lo, hi), ends, spot in zip(told, both, spots, strict=False):
@@ -275,11 +286,17 @@ def _measurement(plan: Plan, part: int, values: tuple[int, ...]) -> Measurement:
 def _noise(plan: Plan, part: int) -> Noise:
     step = plan.step_of(part)
     size = _step_size(plan, plan.parts[part].aggregate) * plan.parts[part].size
-    mechanism, loss = step.mechanism, str(plan.charge(step))
+    return _law(step, step.parts.index(part), size, plan.measure)
+
+
+@lru_cache(maxsize=256)
+def _law(step: Step, place: int, size: float, measure: Measure) -> Noise:
+    """Return in words the noise on one of a step's parts."""
+    mechanism = step.mechanism
+    loss = str(charge(mechanism, measure))
     match mechanism:
         case KNorm():
-            bound = mechanism.bounds[step.parts.index(part)]
-            scale = bound * mechanism.scale / mechanism.resolution
+            scale = mechanism.bounds[place] * mechanism.scale / mechanism.resolution
             return Noise("k_norm", str(scale), size, loss, len(step.parts))
         case Geometric():
             return Noise("geometric", str(mechanism.scale), size, loss)
