@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import lru_cache
-from math import ceil, exp, sqrt
+from math import exp, sqrt
 
 import numpy as np
 
@@ -24,6 +24,7 @@ from sfumato.post.tree import (
 __all__ = ["rank_intervals"]
 
 _DRAWS = 4096
+_KNOTS = 9  # of the table of reaches
 _FEWEST = 8  # draws beyond a quantile, to place it
 
 
@@ -45,34 +46,58 @@ def rank_intervals(
         wider: Per group another, independent error of the ranks, at that confidence.
 
     Theorem. Let ``T(j)`` be the rows in leaves up to j less `level` of all rows, and
-    ``T̂(j)`` its consistent estimate. The quantile lies in the leaf j* where
-    ``T(j* - 1) < 0 <= T(j*)``. ``T̂ - T`` is a linear function of the noise, whose law
-    is known and symmetric; let ``P(|T̂(j) - T(j)| <= t(j)) >= confidence``. Then
-    ``T̂(j*) >= -t(j*)`` and ``T̂(j* - 1) <= t(j* - 1)`` hold together with at least
-    that probability, since j* is no function of the noise. The interval is the hull of
-    all leaves for which both hold: it covers whatever the data are, up to the error of
-    the simulated t (0.4 % of the level). Leaves are taken whole.
+    ``T̂(j) = T(j) + e(j)`` its consistent estimate. The quantile lies in the one leaf j
+    where ``T(j - 1) < 0 <= T(j)``; its rows m are ``T(j) - T(j - 1)``. That leaf is
+    rejected if ``T̂(j - 1) > c`` or ``T̂(j) < -c``. Let S be the upper tail of e, a linear
+    function of noise that is symmetric with one mode, so that S is convex above 0. With
+    ``a = -T(j - 1)`` a true leaf is rejected at most ``S(c + a) + S(c + m - a)`` often,
+    which is convex in a, hence largest where the rank is at an edge of the leaf: ``S(c) +
+    S(c + m)``. So c solves ``S(c) + S(c + m) = 1 - confidence``. No smaller c holds at
+    the edge, and where in its leaf the rank lies cannot be left out: no rule of this kind
+    is narrower. A leaf of very many rows needs the error of one side only, one of few
+    rows that of both; the first and the last leaf have one side. For m the noisy count
+    of the leaf is taken, whose error is small beside that of T̂.
+
+    The interval is the hull of all leaves that are not rejected. Leaves are taken whole:
+    where in a leaf its rows lie was not measured.
     """
     share = float(recipe.level)
-    excess = _excess(tree_counts(plan, recipe, values), share)
+    leaves = tree_counts(plan, recipe, values)
+    excess = _excess(leaves, share)
     size = plan.parts[recipe.levels[0]].size
-    reach = size * _reach(
+    knots, reaches = _reach(
         tuple(_law(plan, p) for p in recipe.levels),
         tuple(level_of(plan, p).count for p in recipe.levels),
         fan_of(plan, recipe),
         share,
         confidence,
     )
-    if wider is not None:
-        reach = np.hypot(reach, wider[:, None])
+    reach = size * _read(leaves / size, knots, reaches)
+    if wider is not None:  # the rank of a population's quantile may lie at any edge
+        reach = np.hypot(np.maximum(reach, size * reaches[0]), wider[:, None])
     most = excess.shape[-1] - 1
-    enough = excess >= -reach
-    low = np.where(enough.any(axis=-1), enough.argmax(axis=-1), most)
-    open_ = (excess <= reach)[:, :-1]
-    high = np.where(open_.any(axis=-1), most - open_[:, ::-1].argmax(axis=-1), 0)
+    held = excess >= -reach
+    held[:, most] = True  # no rank lies above the last leaf, nor below the first
+    held[:, 1:] &= excess[:, :-1] <= reach[:, 1:]
+    found = held.any(axis=-1)
     point = quantiles(plan, recipe, values)  # made monotone, it may lie a leaf outside
-    left, right = ends(plan, recipe, low)[0], ends(plan, recipe, high)[1]
-    return np.minimum(left, point), np.maximum(right, point)
+    left = ends(plan, recipe, held.argmax(axis=-1))[0]
+    right = ends(plan, recipe, most - held[:, ::-1].argmax(axis=-1))[1]
+    low, high = (np.where(found, end, point) for end in (left, right))
+    return np.minimum(low, point), np.maximum(high, point)
+
+
+def _read(rows: Floats, knots: Floats, reaches: Floats) -> Floats:
+    """Return, per group and leaf, the reach for so many rows.
+
+    A convex function lies below the chords between its knots, and they form its hull.
+    """
+    found = np.broadcast_to(reaches[-1], rows.shape)
+    for place in range(len(knots) - 1):
+        (a, b), (c, d) = knots[place : place + 2], reaches[place : place + 2]
+        slope = (d - c) / np.where(b > a, b - a, np.inf)
+        found = np.maximum(found, c + slope * (rows - a))
+    return found
 
 
 def _excess(leaves: Floats, share: float) -> Floats:
@@ -93,21 +118,37 @@ def _reach(
     fan: int,
     share: float,
     confidence: float,
-) -> Floats:
-    """Return, per leaf, the quantile of the size of the error of the excess."""
+) -> tuple[Floats, Floats]:
+    """Return per leaf a table of its rows m and the reach c that they need.
+
+    Where the errors are simulated, their order statistics are taken one standard error
+    of the rank further out.
+    """
     noise = [
         law_draws(law, _DRAWS * size).reshape(_DRAWS, size)
         for law, size in zip(laws, sizes, strict=True)
     ]
     leaves = consistent(noise, [float(law.variance) for law in laws], fan)
     errors = _excess(leaves, share)
-    if (1 - confidence) * _DRAWS < _FEWEST:
-        widest: Floats = 1 + 1.1 * _tail(1 - confidence) * errors.std(axis=0)
-        return widest
-    rank = min(_DRAWS - 1, ceil(confidence * _DRAWS))
-    reach: Floats = np.partition(np.abs(errors), rank, axis=0)[rank]
-    reach.flags.writeable = False
-    return reach
+    failing = 1 - confidence
+    if failing * _DRAWS < _FEWEST:
+        widest: Floats = 1 + 1.1 * _tail(failing) * errors.std(axis=0)
+        return np.zeros((1, sizes[0])), widest[None]
+    one = failing * (0.5 + np.linspace(0.0, 0.5, _KNOTS))  # fails on one side
+    np.abs(errors, out=errors)
+    both = np.concatenate(
+        [2 * one, 2 * (failing - one[:-1])]
+    )  # of the size of the error
+    beyond = _DRAWS * both - np.sqrt(_DRAWS * both * (1 - both))
+    ranks = _DRAWS - 1 - np.maximum(np.floor(beyond), 0).astype(int)
+    tails = np.partition(errors, np.unique(ranks), axis=0)[ranks]
+    tails[:, 1:] = np.maximum(tails[:, 1:], tails[:, :-1])  # of either edge of the leaf
+    reaches, others = tails[:_KNOTS], tails[_KNOTS:]
+    rows = np.maximum(others - reaches[:-1], 0.0)
+    rows = np.concatenate([rows, 2 * rows[-1:] + 1])
+    for made in (rows, reaches):
+        made.flags.writeable = False
+    return rows, reaches
 
 
 def _tail(failing: float) -> float:
