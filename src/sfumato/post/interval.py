@@ -39,7 +39,7 @@ from sfumato.post.corners import (
     spread_bounds,
 )
 from sfumato.post.figures import matrix, points
-from sfumato.post.matrix import Together
+from sfumato.post.matrix import Together, entry_points
 from sfumato.post.noise import DRAWS, noise_draws, noise_error
 from sfumato.post.ranks import rank_intervals
 from sfumato.post.rule import Floats, Quotient, Spread, centre, limits
@@ -247,6 +247,16 @@ def _matrix(
 def _product(
     plan: Plan, recipe: ByProduct, values: Sequence[Sequence[float]], confidence: float
 ) -> tuple[Floats, Floats]:
+    """Return the ends of a covariance or a correlation.
+
+    Theorem (Fieller, J. Roy. Statist. Soc. B 16:175, 1954). If r is the correlation, the
+    covariance less r times the product of both deviations is 0, so r is rejected where
+    fewer than half of what may fail of its draws lie on one side of 0. A draw without
+    deviation stands on the side of its covariance for every r. The share above 0 falls as
+    r rises: the values not rejected are an interval, between order statistics of the
+    quotient if such a draw counts as 1 or -1. In heavy noise it may be [-1, 1], as any
+    that holds as often must be (Gleser and Hwang, Ann. Statist. 15:1351, 1987).
+    """
     rule = Together.of(plan, recipe)
     if _is_rare(confidence):
         return product_bounds(plan, rule, values, confidence)
@@ -255,7 +265,10 @@ def _product(
         return rule(dict(zip(rule.parts, terms[:-1], strict=True)), terms[-1])
 
     parts = (*rule.parts, recipe.count)
-    return _bootstrap(plan, parts, values, figure, (-rule.unit, rule.unit), confidence)
+    ends = (-rule.unit, rule.unit)
+    low, high = _bootstrap(plan, parts, values, figure, ends, confidence)
+    told = entry_points(plan, recipe, values)  # 0 where it may have any value
+    return np.minimum(low, told), np.maximum(high, told)
 
 
 def _bootstrap(
@@ -268,8 +281,8 @@ def _bootstrap(
 ) -> tuple[Floats, Floats]:
     """Return the middle outcomes of a figure of several parts, the last one a count.
 
-    The count may be none, the public size. Where no row may be left, or the figure is
-    NaN, any value between `ends` may be true.
+    The count may be none, the public size. Where no row may be left, any value between
+    `ends` may be true.
     """
     known = tuple(p for p in parts if p is not None)
     noise = noise_draws(plan, known)
@@ -285,7 +298,7 @@ def _bootstrap(
             h[part, None] - drawn for h, drawn in zip(held, noise, strict=True)
         )
         outcomes = figure(*sums, np.maximum(rows, 1))
-        none = (rows < 1) | np.isnan(outcomes)
+        none = rows < 1
         if not none.any():
             both = np.stack([outside, DRAWS - 1 - outside])
             least, most = _order(outcomes, both)

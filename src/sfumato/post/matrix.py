@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
-from typing import final
+from typing import Any, final
 
 import numpy as np
 
@@ -65,25 +65,40 @@ class Together:
     def __call__(self, held: Mapping[int, Floats], rows: Floats) -> Floats:
         """Return the figures; `rows` is at least 1.
 
-        NaN where a deviation is not above 0, so that a correlation could be anything.
+        Where a deviation is not above 0, a correlation is 1, 0 or -1: the sign of the
+        covariance, that is the value which it nears as the deviation shrinks.
         """
+        share, below = self._terms(held, rows)
+        if below is None:
+            return self.unit * np.clip(share, -1.0, 1.0)
+        with np.errstate(divide="ignore", invalid="ignore"):
+            found = np.clip(share / np.sqrt(below), -1.0, 1.0)
+        related: Floats = np.where(share == 0, 0.0, found)
+        return related
+
+    def is_known(self, held: Mapping[int, Floats], rows: Floats) -> Any:
+        """Tell where no deviation is 0, so that a correlation is not just any value."""
+        below = self._terms(held, rows)[1]
+        return True if below is None else below > 0
+
+    def _terms(
+        self, held: Mapping[int, Floats], rows: Floats
+    ) -> tuple[Floats, Floats | None]:
+        """Return the covariance, and for a correlation the product of both variances."""
         first, second = (
             s.first(held[t], rows)
             for s, t in zip(self.spreads, self.recipe.totals, strict=True)
         )
         share = self.share(held[self.recipe.product], rows) - first * second
         if self.recipe.squares is None:
-            return self.unit * np.clip(share, -1.0, 1.0)
+            return share, None
         below = np.ones_like(rows)
         for spread, mean, part in zip(
             self.spreads, (first, second), self.recipe.squares, strict=True
         ):
             squares = None if part is None else held[part]
             below = below * np.maximum(spread.second(squares, rows) - mean**2, 0.0)
-        with np.errstate(divide="ignore", invalid="ignore"):
-            found = np.clip(share / np.sqrt(below), -1.0, 1.0)
-        related: Floats = np.where(below > 0, found, np.nan)
-        return related
+        return share, below
 
     def share(self, products: Floats, rows: Floats) -> Floats:
         """Return the mean product of the distances, as a share of both widths.
@@ -105,7 +120,8 @@ def entry_points(
     held = {p: np.array([float(v) for v in values[p]]) for p in rule.parts}
     rows = np.maximum(row_counts(plan, recipe.count, values), 1.0)
     rows = np.broadcast_to(rows, held[recipe.product].shape)
-    return np.nan_to_num(rule(held, rows))
+    known: Floats = np.where(rule.is_known(held, rows), rule(held, rows), 0.0)
+    return known
 
 
 def matrix_points(
