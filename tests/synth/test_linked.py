@@ -167,3 +167,42 @@ def test_what_does_not_belong_together_is_refused():
             {"visits": sf.Session(visits, sf.ZCDP("1"))},
             "1",
         )
+
+
+def test_private_tables_of_one_dataset_are_paid_once():
+    """Their one budget protects people with all their rows; unknown names are refused."""
+    patients, visits, _ = tables()
+    whole = sf.Dataset(
+        patients, schema=sf.Schema(HEAD, unit(1)), name="patients",
+        tables={"visits": sf.Dataset(visits, schema=sf.Schema(TAIL, unit(4)))},
+    )  # fmt: skip
+    session = sf.Session(whole, sf.Epsilon("3"))
+
+    plan = LinkedSynthesizer(weights={"": 3}).plan(session, ["visits"], "2")
+    made = plan.fit()
+
+    assert session.spent == sf.Epsilon("2")
+    losses = [r.claim.loss for r in made.releases.values()]
+    assert losses == ["1.5", "0.5"]
+    assert plan.names == made.names == ("patients", "visits")
+    with pytest.raises(sf.DeclarationError, match="no private table"):
+        LinkedSynthesizer().plan(session, ["visit"], "1")
+    with pytest.raises(sf.BudgetExceededError, match="patients"):
+        LinkedSynthesizer().plan(session, ["visits"], "1.5")
+    assert session.spent == sf.Epsilon("2")
+
+
+def test_what_is_left_out_is_told():
+    """Names of people get new ones; other texts are named as lacking, in both languages."""
+    patients, visits, _ = datasets()
+    texts = sf.Schema({**HEAD, "street": sf.Text()}, unit(1))
+    head = sf.Dataset(patients.source, schema=texts, name="patients")
+
+    plan = LinkedSynthesizer().plan(head, {"visits": visits}, budget=sf.Epsilon("60"))
+
+    said = plan.warnings(rows=10_000)
+    assert any(t.startswith("patients: not made") and "'street'" in t for t in said)
+    assert not any("not made" in t and "patient_id" in t for t in said)
+    assert [t for t in said if "new names that mean" in t and "'patient_id'" in t]
+    assert str(plan).count("new names that mean") == 2
+    assert plan.warnings(lang="zh")

@@ -11,7 +11,9 @@ import pytest
 
 import sfumato as sf
 from sfumato.ledger import show
+from sfumato.report.synthetic import synthetic_html
 from sfumato.synth import Synthesis, Synthesizer
+from sfumato.synth.quality import portrait
 from sfumato.testing import seeded
 
 BUDGETS = (sf.Epsilon("3"), sf.ZCDP("0.3"), sf.ApproxDP("3", "1e-6"))
@@ -387,3 +389,33 @@ def test_fitting_needs_no_more_memory_than_was_predicted(method):
         tracemalloc.stop()
 
     assert peak <= plan.megabytes * 1_000_000
+
+
+def test_texts_and_names_of_people_are_told_to_be_left_out():
+    """In the warnings and on the page; not where new names stand in, or columns are asked."""
+    unit = sf.Unit("patient_id", max_rows=2, max_groups=1)
+    schema = sf.Schema({"Ill": sf.Boolean(), "street": sf.Text()}, unit)
+    rows = [{"patient_id": i, "Ill": i % 2 == 0, "street": "x"} for i in range(500)]
+    table = sf.Dataset(rows, schema=schema, name="t")
+    budget = sf.Epsilon("20")
+
+    told = Synthesizer().plan(table, budget=budget).warnings(rows=500)
+    named = Synthesizer(surrogates=["patient_id", "street"])
+    made = named.fit(table, budget=budget)
+    plain = Synthesizer().fit(table, budget=budget)
+    pages = {
+        lang: synthetic_html(plain.release, portrait(plain), lang=lang)
+        for lang in ("en", "zh")
+    }
+
+    assert len(told) == 1
+    assert "'street', 'patient_id'" in told[0]
+    (new,) = named.plan(table, budget=budget).warnings(rows=500)
+    assert new.startswith("new names")
+    assert made.sample(2).names == ("patient_id", "street", "Ill")
+    assert "street, patient_id" in pages["en"]
+    assert "street, patient_id" in pages["zh"]
+    assert (
+        "New names that mean nothing stand in: patient_id, street."
+        in synthetic_html(made.release, portrait(made), lang="en")
+    )

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, final
+from typing import TYPE_CHECKING, TypeVar, final
 
 import click
 
+from sfumato.account import Loss
 from sfumato.cli.failures import UsageFault
 from sfumato.cli.money import loss_words
-from sfumato.cli.tongue import say
+from sfumato.cli.tongue import say, tongue
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.schema import Schema
 from sfumato.engine.load import open_engine
@@ -31,7 +32,10 @@ if TYPE_CHECKING:
     from sfumato.release.quality import Attack
     from sfumato.synth import Synthesis, SynthesisPlan
 
-__all__ = ["TableManner", "asked_table", "judge", "made_before", "synthesize"]
+__all__ = ["TableManner", "asked_table", "confirm", "judge", "made_before",
+           "refuse_existing", "session_of", "synthesize", "with_progress"]  # fmt: skip
+
+T = TypeVar("T")
 
 _FILES = ("synthetic.csv", "synthetic.html", "synthetic.json", "synthetic.synth")
 _OWNER = "synthetic-owner.html"
@@ -90,27 +94,21 @@ def synthesize(project: Project, manner: TableManner) -> Synthesis:
     """
     asked = asked_table(project)
     if not manner.force:
-        _refuse_existing(manner)
+        refuse_existing(manner.paths)
     check_source(project)
     _check_held_out(project, manner)
     with ExitStack() as stack:
         outputs = Outputs(manner.folder, ("html",), owner=manner.owner)
         stack.enter_context(outputs.ready())
-        session = Session(
-            project.dataset,
-            project.budget,
-            ledger=None if manner.in_memory else project.ledger,
-            limits=project.limits,
-            anchor=None if manner.in_memory else project.anchor,
-        )
+        session = session_of(project, manner)
         title = asked.title[manner.lang]
         plan = asked.table.synthesizer().plan(session, asked.loss, title=title)
         if manner.owner:
             _check_owner(plan, asked, project.dataset.schema)
         _tell(plan)
         if manner.ask:
-            _confirm(plan, session)
-        made = _with_progress(plan.fit)
+            confirm(plan.cost, session)
+        made = with_progress(plan.fit)
         _write(made, asked, manner)
         if manner.owner:
             judge(made, project, manner)
@@ -170,8 +168,24 @@ def _check_owner(plan: SynthesisPlan, asked: AskedTable, schema: Schema) -> None
             )
 
 
-def _refuse_existing(manner: TableManner) -> None:
-    for path in manner.paths:
+def session_of(project: Project, manner: TableManner) -> Session:
+    """Return the session whose budget pays."""
+    return Session(
+        project.dataset,
+        project.budget,
+        ledger=None if manner.in_memory else project.ledger,
+        limits=project.limits,
+        anchor=None if manner.in_memory else project.anchor,
+    )
+
+
+def refuse_existing(paths: Sequence[Path]) -> None:
+    """Refuse to overwrite.
+
+    Raises:
+        ProjectError: A file exists. Nothing was spent.
+    """
+    for path in paths:
         if os.path.lexists(path):
             raise ProjectError(
                 N_("{path} exists already"),
@@ -198,10 +212,13 @@ def _tell(plan: SynthesisPlan) -> None:
         ),
         err=True,
     )
+    for text in plan.warnings(lang=tongue()):
+        click.echo(text, err=True)
 
 
-def _confirm(plan: SynthesisPlan, session: Session) -> None:
-    cost, left = loss_words(plan.cost), loss_words(session.left)
+def confirm(price: Loss, session: Session) -> None:
+    """Ask before the budget is spent."""
+    cost, left = loss_words(price), loss_words(session.left)
     if not sys.stdin.isatty():
         raise UsageFault(
             N_("this spends {cost} of {left} left, for ever"),
@@ -213,7 +230,7 @@ def _confirm(plan: SynthesisPlan, session: Session) -> None:
     click.confirm(say(text, cost=cost, left=left), abort=True, err=True)
 
 
-def _with_progress(fit: Callable[[Callable[[int, int], None]], Synthesis]) -> Synthesis:
+def with_progress(fit: Callable[[Callable[[int, int], None]], T]) -> T:
     """Show a bar on a terminal, and nothing elsewhere."""
     label = say(N_("Making the table"))
     with click.progressbar(

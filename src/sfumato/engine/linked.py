@@ -36,6 +36,7 @@ from sfumato.engine.contingency import (
     is_long,
 )
 from sfumato.engine.load import open_engine
+from sfumato.engine.owned import whose_rows
 from sfumato.engine.tally import bin_of_number
 from sfumato.engine.terms import Terms
 from sfumato.plan.contingency import FINE, Coding, TableQuery
@@ -87,6 +88,12 @@ class _Opened:
 
     def __exit__(self, *kind: object) -> None:
         self.engine.__exit__(*kind)
+
+    def owned(self) -> tuple[list[str | None], dict[str, Any]]:
+        """Return whose each row is, and its columns: FOR THE OWNER'S EYES."""
+        people, columns = whose_rows(self.engine, self.schema, self.unit.column)
+        nobody = {None, "", *self.unit.missing}
+        return [None if p in nobody else p for p in people], columns
 
     def rows(self, codings: Sequence[Coding]) -> tuple[list[str | None], list[Ints]]:
         """Return whose each row is, and its bin in each column."""

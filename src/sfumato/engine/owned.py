@@ -16,7 +16,10 @@ from sfumato.engine.contingency import Counter
 from sfumato.engine.terms import Terms
 from sfumato.errors import EngineError
 
-__all__ = ["owner_rows"]
+__all__ = ["owner_rows", "whose_rows"]
+
+
+_WHOSE = ""  # no column is called so
 
 
 def owner_rows(
@@ -45,9 +48,30 @@ def owner_rows(
     return found
 
 
-def _read(
-    engine: Counter, schema: Schema
-) -> dict[str, np.ndarray[Any, np.dtype[np.float64]]]:
+def whose_rows(
+    engine: Counter, schema: Schema, person: str
+) -> tuple[list[str | None], dict[str, np.ndarray[Any, np.dtype[np.float64]]]]:
+    """Return whose each row is, and its columns, as `owner_rows` does.
+
+    Args:
+        engine: Its table, in which the identifier is a text.
+        schema: The declarations, of the identifier too.
+        person: The column that names people.
+
+    Raises:
+        EngineError: As for `owner_rows`.
+    """
+    found = None
+    with suppress(Exception):
+        terms = Terms(schema, engine.layout, engine.dialect)
+        found = _read(engine, schema, terms.key(person))
+    if found is None:
+        raise EngineError
+    whose = found.pop(_WHOSE)
+    return [None if u is None else str(u) for u in whose], found
+
+
+def _read(engine: Counter, schema: Schema, whose: str | None = None) -> dict[str, Any]:
     terms = Terms(schema, engine.layout, engine.dialect)
     names = [n for n in schema if not isinstance(schema[n], Text)]
     numbers = [isinstance(schema[n], Real | Integer) for n in names]
@@ -55,10 +79,13 @@ def _read(
         terms.clamped(n) if is_number else terms.key(n)
         for n, is_number in zip(names, numbers, strict=True)
     ]
+    if whose is not None:
+        cells.append(whose)
     outputs = ", ".join(f"{cell} AS v{i}" for i, cell in enumerate(cells))
     rows = engine.unprotected(f"SELECT {outputs} FROM data")  # noqa: S608  constants only
-    columns = zip(*rows, strict=True) if rows else iter([()] * len(cells))
-    return {
+    columns = list(zip(*rows, strict=True)) if rows else [()] * len(cells)
+    people = {} if whose is None else {_WHOSE: columns.pop()}
+    return people | {
         name: np.array(
             [_value(terms, name, cell, is_number=is_number) for cell in column],
             np.float64,

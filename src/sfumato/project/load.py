@@ -186,7 +186,8 @@ def _synthetic(
         return None
     with placed(f"{where}: synthetic"):
         loss = loss_of(budget, asked.epsilon, asked.rho)
-    return AskedTable(loss, _title(asked.title, file.data.name), asked)
+        private = tuple(t.name for t in file.tables if t.key is None)
+        return AskedTable(loss, _title(asked.title, file.data.name), asked, private)
 
 
 def json_schema() -> dict[str, Any]:

@@ -9,20 +9,19 @@ from typing import TYPE_CHECKING, Any, Literal, final
 from pydantic import Field
 
 from sfumato.account import Loss as Price
+from sfumato.errors import DeclarationError
 from sfumato.project.value import Loss, Positive, Rho, Strict, Title
+from sfumato.words import N_
 
 if TYPE_CHECKING:
-    from sfumato.synth import Synthesizer
+    from sfumato.synth import LinkedSynthesizer, Synthesizer
 
 __all__ = ["AskedTable", "SyntheticTable"]
 
 
-class SyntheticTable(Strict):
-    """One synthetic table; everything but its price may be left out."""
+class MadeTable(Strict):
+    """How one table is made; all of it may be left out."""
 
-    epsilon: Loss = Field(default=None, description="What it costs")
-    rho: Rho = Field(default=None, description="What it costs, of a budget in ρ")
-    title: Title | None = Field(default=None, description="Title of its page")
     method: Literal["adaptive", "oneshot", "independent"] = Field(
         default="adaptive", description="adaptive up to 30 columns; oneshot for more"
     )
@@ -31,9 +30,6 @@ class SyntheticTable(Strict):
     )
     complete: bool | list[str] = Field(
         default=False, description="Columns that never lack a value, or true for all"
-    )
-    rows: int | None = Field(
-        default=None, ge=1, description="Rows of the file; default about as many"
     )
     cells: int = Field(default=32, description="Most cells of a number column")
     bins: int = Field(default=10, description="About how many bins they become")
@@ -54,11 +50,8 @@ class SyntheticTable(Strict):
         default_factory=list, description="Columns of new row names"
     )
     memory: int = Field(default=500, description="Most megabytes of fitting")
-    target: str = Field(
-        default="", description="For the owner's page: a column to be predicted"
-    )
-    quasi_identifiers: list[str] = Field(
-        default_factory=list, description="For the owner's page: k-anonymity of these"
+    weight: int = Field(
+        default=1, ge=1, le=1000, description="Its share of the price of linked tables"
     )
 
     def synthesizer(self) -> Synthesizer:
@@ -81,6 +74,46 @@ class SyntheticTable(Strict):
         )
 
 
+class LinkedTable(MadeTable):
+    """Another table of the same people, whose rows are made with the dataset's."""
+
+    name: str = Field(min_length=1, description="A private table of [[tables]]")
+
+
+class SyntheticTable(MadeTable):
+    """One synthetic table, or linked ones; everything but the price may be left out."""
+
+    epsilon: Loss = Field(default=None, description="What it costs")
+    rho: Rho = Field(default=None, description="What it costs, of a budget in ρ")
+    title: Title | None = Field(default=None, description="Title of its page")
+    rows: int | None = Field(
+        default=None, ge=1, description="Rows of the file; default about as many"
+    )
+    target: str = Field(
+        default="", description="For the owner's page: a column to be predicted"
+    )
+    quasi_identifiers: list[str] = Field(
+        default_factory=list, description="For the owner's page: k-anonymity of these"
+    )
+    tables: list[LinkedTable] = Field(
+        default_factory=list, description="Other tables of the same people, with it"
+    )
+    shared: list[str] | None = Field(
+        default=None, description="Columns on which rows of those depend; default all"
+    )
+
+    def linked(self) -> LinkedSynthesizer:
+        """Return what makes the dataset's table and the others together."""
+        from sfumato.synth import LinkedSynthesizer
+
+        return LinkedSynthesizer(
+            self.synthesizer(),
+            {one.name: one.synthesizer() for one in self.tables},
+            shared=self.shared,
+            weights={one.name: one.weight for one in self.tables} | {"": self.weight},
+        )
+
+
 @final
 @dataclass(frozen=True, slots=True)
 class AskedTable:
@@ -90,11 +123,36 @@ class AskedTable:
         loss: What it costs.
         title: Its title in each language.
         table: Its settings.
+        private: The dataset's private tables, by name.
     """
 
     loss: Price
     title: dict[str, str]
     table: SyntheticTable
+    private: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        """Refuse linked tables that the project does not have.
+
+        Raises:
+            DeclarationError: Their names do not fit.
+        """
+        names = [one.name for one in self.table.tables]
+        for name in names:
+            if name not in self.private or names.count(name) > 1:
+                raise DeclarationError(
+                    N_("{name} is no private table of [[tables]], or stands twice"),
+                    hint=N_(
+                        "a linked table is one of them; the head is the dataset itself, "
+                        "with one row of each person"
+                    ),
+                    name=repr(name),
+                )
+        if self.table.shared is not None and not names:
+            raise DeclarationError(
+                N_("columns are shared with other tables, and none is named"),
+                hint=N_("add [[synthetic.tables]] with name, or leave shared out"),
+            )
 
 
 def _condition(value: Any) -> Any:

@@ -20,12 +20,16 @@ class Portrait:
         labels: For each, its bins in words.
         shares: For each, the share of rows in each bin.
         association: Cramér's V of each pair, 0 to 1.
+        left_out: Declared columns that are not made: texts without keys, names of people.
+        surrogates: Columns of new names that mean nothing.
     """
 
     names: tuple[str, ...]
     labels: tuple[tuple[str, ...], ...]
     shares: tuple[tuple[float, ...], ...]
     association: Matrix
+    left_out: tuple[str, ...] = ()
+    surrogates: tuple[str, ...] = ()
 
 
 @final

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -16,7 +16,7 @@ from sfumato.release.wording import NOT_PRIVATE, Say
 from sfumato.report.page import render
 from sfumato.words import N_, speaker
 
-__all__ = ["quality_html", "synthetic_html"]
+__all__ = ["linked_html", "quality_html", "synthetic_html"]
 
 _MOST_BARS, _MOST_TABLES, _MOST_MAP = 24, 60, 30
 
@@ -78,9 +78,63 @@ def synthetic_html(
     """
     tongue = language_asked(lang)
     say = speaker(tongue)
+    return render(
+        "synthetic.html",
+        tongue,
+        title=visible(release.title),
+        alarm="" if release.claim.private else say(NOT_PRIVATE),
+        linked=None,
+        parts=[_part("", release, portrait, rows, say)],
+    )
+
+
+def linked_html(  # noqa: PLR0913  each is a fact by name
+    title: str,
+    releases: Mapping[str, SyntheticRelease],
+    portraits: Mapping[str, Portrait],
+    rows: Mapping[str, int],
+    *,
+    key: str,
+    cost: str,
+    lang: str | None = None,
+) -> str:
+    """Return the page of linked tables: each as `synthetic_html`, under one promise.
+
+    Args:
+        title: Title of the page.
+        releases: Their records, the head first.
+        portraits: What each model says of its columns.
+        rows: Rows of each file beside the page.
+        key: The column that names people, new names in every table.
+        cost: What all of it costs a person with all her rows, in words.
+        lang: ``"en"`` or ``"zh"``; default: the language of the locale.
+
+    Raises:
+        MissingExtraError: Jinja2 is not installed.
+    """
+    tongue = language_asked(lang)
+    say = speaker(tongue)
+    private = all(r.claim.private for r in releases.values())
+    return render(
+        "synthetic.html",
+        tongue,
+        title=visible(title),
+        alarm="" if private else say(NOT_PRIVATE),
+        linked={"count": len(releases), "key": visible(key), "cost": cost},
+        parts=[
+            _part(name, release, portraits[name], rows[name], say)
+            for name, release in releases.items()
+        ],
+    )
+
+
+def _part(
+    name: str, release: SyntheticRelease, portrait: Portrait, rows: int | None, say: Say
+) -> dict[str, Any]:
+    """Return what the page tells of one table; no name where it is the only one."""
     columns = [
-        (visible(name), _bars(labels, shares))
-        for name, labels, shares in zip(
+        (visible(column), _bars(labels, shares))
+        for column, labels, shares in zip(
             portrait.names, portrait.labels, portrait.shares, strict=True
         )
     ]
@@ -93,26 +147,25 @@ def synthetic_html(
         )
         for t in release.tables
     ]
-    return render(
-        "synthetic.html",
-        tongue,
-        title=visible(release.title),
-        alarm="" if release.claim.private else say(NOT_PRIVATE),
-        promise=promise(release.claim, say),
-        before=[promise(claim, say) for claim in release.start],
-        method=say(_METHODS[release.method]),
-        rows=rows,
-        total=f"{release.total:,.0f}",
-        columns=columns,
-        map=_map(
+    return {
+        "name": visible(name),
+        "promise": promise(release.claim, say),
+        "before": [promise(claim, say) for claim in release.start],
+        "method": say(_METHODS[release.method]),
+        "rows": rows,
+        "total": f"{release.total:,.0f}",
+        "columns": columns,
+        "left_out": ", ".join(map(visible, portrait.left_out)),
+        "surrogates": ", ".join(map(visible, portrait.surrogates)),
+        "map": _map(
             say(N_("Association in the model (Cramér's V)")),
             portrait.names,
             portrait.association,
         ),
-        tables=tables[:_MOST_TABLES],
-        more=max(0, len(tables) - _MOST_TABLES),
-        receipt=release.claim.receipt,
-    )
+        "tables": tables[:_MOST_TABLES],
+        "more": max(0, len(tables) - _MOST_TABLES),
+        "receipt": release.claim.receipt,
+    }
 
 
 def quality_html(quality: OwnerQuality, *, lang: str | None = None) -> str:

@@ -20,14 +20,16 @@ from sfumato.account import Budget, Loss, loss_of, loss_text
 from sfumato.amount import Amount
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.schema import Integer, Schema
-from sfumato.declare.unit import Unit
 from sfumato.engine.linked import Heads, Tails, Together
-from sfumato.errors import BudgetExceededError, DeclarationError
+from sfumato.errors import DeclarationError
 from sfumato.question import Desk
 from sfumato.release import Receipt
 from sfumato.session import Session
+from sfumato.synth.belong import check_left, check_tables, desks_of
+from sfumato.synth.expect import ExpectedTable, expected_tables, predicted_megabytes
 from sfumato.synth.joined import LinkedSynthesis
 from sfumato.synth.layout import layout_of
+from sfumato.synth.omitted import warnings_of
 from sfumato.synth.options import Options
 from sfumato.synth.run import Layout, make
 from sfumato.synth.search import split
@@ -38,7 +40,6 @@ from sfumato.words import N_
 __all__ = ["LinkedPlan", "LinkedSynthesizer"]
 
 _QUIET: Callable[[int, int], None] = lambda done, rounds: None  # noqa: ARG005, E731
-_MOST_TABLES = 2  # beside the head
 
 
 @final
@@ -56,7 +57,8 @@ class LinkedSynthesizer:
         head: How the head table is made; default as ``Synthesizer()``.
         others: How other tables are made, by name; likewise.
         shared: Columns of the head on which rows of the other tables depend; default all.
-        weights: How the price is shared: ``{"visits": 2}``; default alike.
+        weights: How the price is shared: ``{"visits": 2}``; default alike. The head's
+            stands under its name, or under none: ``""``.
 
     Raises:
         DeclarationError: A setting cannot be used. Nothing was spent.
@@ -92,7 +94,7 @@ class LinkedSynthesizer:
     def plan(
         self,
         head: Session | Dataset,
-        others: Mapping[str, Session | Dataset],
+        others: Mapping[str, Session | Dataset] | Sequence[str],
         epsilon: Amount | Loss | None = None,
         *,
         rho: Amount | None = None,
@@ -104,7 +106,8 @@ class LinkedSynthesizer:
         Args:
             head: The table of one row per person: a session, whose budget pays; or a
                 dataset, with `budget`.
-            others: One or two other tables, by name; likewise.
+            others: One or two other tables, by name; likewise. Or the names of private
+                tables of the head's dataset, all of whose rows one budget protects.
             epsilon: What to spend; with datasets, default the whole budget.
             rho: What to spend under a budget in ρ.
             budget: The budget of each dataset; see `sfumato.Session`.
@@ -115,20 +118,17 @@ class LinkedSynthesizer:
                 budget. Nothing was spent.
             BudgetExceededError: A table's budget does not allow it. Nothing was spent.
         """
-        desks = {
-            name: _desk(one, budget, ledger)
-            for name, one in {"": head, **others}.items()
-        }
-        first = desks.pop("")
-        _check_tables(first, desks)
+        first, desks = desks_of(head, others, budget, ledger)
+        check_tables(first, desks)
         if epsilon is None and rho is None and budget is not None:
             loss = first.budget.cap
         else:
             loss = loss_of(first.budget, epsilon, rho)
         loss = type(loss).from_units(loss.units)
-        weights = [self.weights.get(n, 1) for n in (first.dataset.name, *desks)]
+        own = self.weights.get("", self.weights.get(first.dataset.name, 1))
+        weights = [own, *(self.weights.get(n, 1) for n in desks)]
         prices = split(loss, weights)
-        _check_left(first, desks, prices)
+        check_left(first, desks, prices)
         shared = self._shared(first)
         layouts = {"": _head_layout(first, desks, self.head.options, prices[0])}
         for (name, desk), price in zip(desks.items(), prices[1:], strict=True):
@@ -141,7 +141,7 @@ class LinkedSynthesizer:
     def fit(  # noqa: PLR0913  as plan, and who is told
         self,
         head: Session | Dataset,
-        others: Mapping[str, Session | Dataset],
+        others: Mapping[str, Session | Dataset] | Sequence[str],
         epsilon: Amount | Loss | None = None,
         *,
         rho: Amount | None = None,
@@ -184,8 +184,8 @@ class LinkedPlan:
     Attributes:
         layouts: What was decided for each table; the head's under the empty name.
         shared: The columns of the head on which other tables depend.
-        cost: What `fit` will debit: of the head's budget. Another table's budget pays
-            for the head and for itself.
+        cost: What `fit` will debit: of the head's budget. Another table's budget, if it
+            has one of its own, pays for the head and for itself.
     """
 
     _head: Desk
@@ -223,92 +223,53 @@ class LinkedPlan:
         plan = self.layouts[name].plan
         read = [self._others[name]] if name else list(self._others.values())
         text = json.dumps(plan.descriptor, sort_keys=True)
+        ledgers = [self._head.ledger]
+        ledgers += [d.ledger for d in read if d.ledger is not self._head.ledger]
         receipts = [
-            desk.ledger.debit(plan.cost, plan=plan.digest, descriptor=text)
-            for desk in (self._head, *read)
+            ledger.debit(plan.cost, plan=plan.digest, descriptor=text)
+            for ledger in ledgers
         ]
         return receipts[0]
 
+    @property
+    def names(self) -> tuple[str, ...]:
+        """The tables, the head first."""
+        return tuple(name or self._head.dataset.name for name in self.layouts)
+
+    @property
+    def megabytes(self) -> int:
+        """A bound on what fitting needs, beyond the program and the rows' bins."""
+        return max(map(predicted_megabytes, self.layouts.values()))
+
+    def expected(self, *, rows: int = 1000) -> dict[str, tuple[ExpectedTable, ...]]:
+        """Return the error that noise alone will make in each table; reads no data.
+
+        Args:
+            rows: A public guess of the number of rows of every table.
+        """
+        found = (expected_tables(x, rows=rows) for x in self.layouts.values())
+        return dict(zip(self.names, found, strict=True))
+
+    def warnings(self, *, rows: int = 1000, lang: str = "en") -> tuple[str, ...]:
+        """Say what cannot be trusted at this cost, and which columns are left out.
+
+        Args:
+            rows: A public guess of the number of rows.
+            lang: ``"en"`` or ``"zh"``.
+        """
+        return tuple(
+            f"{name}: {text}"
+            for name, layout in zip(self.names, self.layouts.values(), strict=True)
+            for text in warnings_of(layout, rows=rows, lang=lang, keyed=True)
+        )
+
     def __str__(self) -> str:
         """Show the cost of each table."""
-        head = self._head.dataset.name
         lines = [
-            f"{name or head}: {loss_text(layout.plan.cost)}"
-            for name, layout in self.layouts.items()
+            f"{name}: {loss_text(layout.plan.cost)}"
+            for name, layout in zip(self.names, self.layouts.values(), strict=True)
         ]
-        return "\n".join(lines)
-
-
-def _desk(one: Any, budget: Any, ledger: str | Path | None) -> Desk:
-    if isinstance(one, Session) and budget is None and ledger is None:
-        return one.desk
-    if isinstance(one, Dataset) and budget is not None:
-        return Session(one, budget, ledger=ledger).desk
-    raise DeclarationError(
-        N_("linked tables are sessions, or datasets with one budget for each"),
-        hint=N_('write fit(patients, {{"visits": visits}}, budget=…)'),
-    )
-
-
-def _check_tables(head: Desk, others: Mapping[str, Desk]) -> None:
-    """Refuse tables that are not of the same people."""
-    if not 1 <= len(others) <= _MOST_TABLES:
-        raise DeclarationError(
-            N_("beside the head there are one or two tables, got {count}"),
-            hint=N_("make other tables on their own"),
-            count=len(others),
-        )
-    unit = head.dataset.schema.unit
-    names = [head.dataset.name]
-    for name, desk in {head.dataset.name: head, **others}.items():
-        own = desk.dataset.schema.unit
-        if not isinstance(own, Unit) or own.neighbours != "add_remove":
-            raise DeclarationError(
-                N_("table {name} does not say whose its rows are"),
-                hint=N_(
-                    'declare unit=sf.Unit("patient_id", max_rows=…, max_groups=1); people '
-                    "are added or removed"
-                ),
-                name=repr(name),
-            )
-        if desk is head:
-            continue
-        if own.column != unit.column or own.missing != unit.missing:  # type: ignore[union-attr]
-            raise DeclarationError(
-                N_("table {name} names its people by another column than the head"),
-                hint=N_("the key has one name and one list of missing codes in all"),
-                name=repr(name),
-            )
-        if name in names or name in head.dataset.schema:
-            raise DeclarationError(
-                N_("{name} is the name of the head table, or of a column of it"),
-                hint=N_("call the table otherwise"),
-                name=repr(name),
-            )
-        if type(desk.budget.cap) is not type(head.budget.cap):
-            raise DeclarationError(
-                N_("the budgets of the tables are in different currencies"),
-                hint=N_("give all of them ε, or all of them ρ"),
-            )
-
-
-def _check_left(head: Desk, others: Mapping[str, Desk], prices: Sequence[Loss]) -> None:
-    """Refuse before the first debit what a later one would refuse."""
-    total = prices[0]
-    for price in prices[1:]:
-        total = total + price  # type: ignore[operator]
-    needed = {head.dataset.name: (head, total)}
-    for (name, desk), price in zip(others.items(), prices[1:], strict=True):
-        needed[name] = (desk, prices[0] + price)  # type: ignore[operator]
-    for name, (desk, cost) in needed.items():
-        if not cost.fits(desk.ledger.left):  # type: ignore[arg-type]
-            raise BudgetExceededError(
-                N_("table {name} would pay {cost}, and {left} is left of its budget"),
-                hint=N_("spend less, or give the table a larger budget"),
-                name=repr(name),
-                cost=cost,
-                left=desk.ledger.left,
-            )
+        return "\n".join(lines + list(self.warnings()))
 
 
 def _head_layout(

@@ -25,12 +25,13 @@ from sfumato.release.quality import Attack, ColumnGap, OwnerQuality, Portrait, T
 from sfumato.synth.coded import Columns, bins_of, coded, open_rows
 from sfumato.synth.draw import shuffled
 from sfumato.synth.model import Array
+from sfumato.synth.omitted import left_out
 from sfumato.synth.predict import auc, fit_logistic
 from sfumato.synth.synthesis import Synthesis, labels
 from sfumato.synth.table import SyntheticTable
 from sfumato.words import N_, speaker
 
-__all__ = ["owner_quality", "portrait"]
+__all__ = ["compared", "owner_quality", "portrait"]
 
 _MOST_PAIRS, _MOST_ATTACKED, _MOST_ROWS = 400, 400, 20_000
 _NEIGHBOURS = 5
@@ -50,6 +51,8 @@ def portrait(made: Synthesis) -> Portrait:
         tuple(tuple(labels(b.grid, b.coding)) for b in binnings),
         tuple(tuple(map(float, s)) for s in shares),
         _rows(matrix),
+        left_out(made.made.schema, made.made.options),
+        made.made.options.surrogates,
     )
 
 
@@ -79,12 +82,39 @@ def owner_quality(
         DeclarationError: The target is not a made column of two values.
         EngineError: A table cannot be read.
     """
-    schema = made.made.schema
     names = [b.grid.name for b in made.made.binnings]
     true = open_rows(private)
     drawn = made.sample(len(true[names[0]]) if rows is None else rows, seed=1)
-    fake = coded(schema, drawn, made.made.options.surrogates)
+    fake = coded(made.made.schema, drawn, made.made.options.surrogates)
     other = open_rows(held_out) if held_out is not None else None
+    return compared(
+        made, (true, fake, other), drawn, target=target, hidden=quasi_identifiers
+    )
+
+
+def compared(
+    made: Synthesis,
+    rows: tuple[Columns, Columns, Columns | None],
+    drawn: SyntheticTable,
+    *,
+    target: str = "",
+    hidden: Sequence[str] = (),
+) -> OwnerQuality:
+    """Compare true rows, synthetic ones, and perhaps rows that were held out.
+
+    Args:
+        made: The synthesis.
+        rows: All three, by their columns.
+        drawn: The synthetic rows as a table.
+        target: As for `owner_quality`.
+        hidden: Its quasi-identifiers.
+
+    Raises:
+        DeclarationError: As for `owner_quality`.
+    """
+    true, fake, other = rows
+    schema = made.made.schema
+    names = [b.grid.name for b in made.made.binnings]
     if target:
         _check_target(made, target)
     numbers = [n for n in names if isinstance(schema[n], Real | Integer)]
@@ -107,7 +137,7 @@ def owner_quality(
         true_auc=trained[0],
         made_auc=trained[1],
         attacks=() if other is None else _attacks(made, true, fake, other, target),
-        classes=_classes(drawn, quasi_identifiers, target),
+        classes=_classes(drawn, hidden, target),
         held_out=other is not None,
     )
 

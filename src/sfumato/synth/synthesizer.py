@@ -17,6 +17,7 @@ from sfumato.release import Claim
 from sfumato.session import Session
 from sfumato.synth.expect import ExpectedTable, expected_tables, predicted_megabytes
 from sfumato.synth.layout import layout_of
+from sfumato.synth.omitted import warnings_of
 from sfumato.synth.options import Method, Options, read_options
 from sfumato.synth.prior import check_start, public_columns
 from sfumato.synth.rules import Rule
@@ -229,17 +230,14 @@ class SynthesisPlan:
         """
         return expected_tables(self.layout, rows=rows)
 
-    def warnings(self, *, rows: int = 1000) -> tuple[str, ...]:
-        """Say, in English, what cannot be trusted at this cost and number of rows."""
-        single = [e for e in self.expected(rows=rows) if len(e.columns) == 1]
-        poor = [e for e in single if e.error > 0.3]  # noqa: PLR2004  a third is wrong
-        if 2 * len(poor) <= len(single):
-            return ()
-        text = N_(
-            "{poor} of {count} columns will be mostly noise at {rows} rows: spend more, "
-            "make fewer columns, or declare fewer cells"
-        )
-        return (text.format(poor=len(poor), count=len(single), rows=rows),)
+    def warnings(self, *, rows: int = 1000, lang: str = "en") -> tuple[str, ...]:
+        """Say what cannot be trusted at this cost, and which columns are left out.
+
+        Args:
+            rows: A public guess of the number of rows.
+            lang: ``"en"`` or ``"zh"``.
+        """
+        return warnings_of(self.layout, rows=rows, lang=lang)
 
     def fit(self, progress: Callable[[int, int], None] = _QUIET) -> Synthesis:
         """Debit, then measure and fit; see `Synthesizer.fit`."""

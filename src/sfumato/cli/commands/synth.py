@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TypeAlias
 
 import click
 
+from sfumato.account import read_loss
 from sfumato.cli.command import Command
+from sfumato.cli.money import loss_words
 from sfumato.cli.options import FORCE, out, project_argument
 from sfumato.cli.synthesize import (
     TableManner,
@@ -16,18 +19,20 @@ from sfumato.cli.synthesize import (
     synthesize,
 )
 from sfumato.cli.tongue import report_language, say, tongue
-from sfumato.project import load
+from sfumato.project import Project, load
 from sfumato.release.promise import promise
 from sfumato.words import N_, speaker
 
 __all__ = ["command"]
+
+Paths: TypeAlias = "tuple[Path, ...]"
 
 
 def _synth(
     project: Path, *, out: Path | None, held_out: Path | None, **flags: bool
 ) -> None:
     declared = load(project)
-    asked_table(declared)
+    asked = asked_table(declared)
     manner = TableManner(
         folder=out or declared.folder,
         lang=report_language(declared.language),
@@ -36,18 +41,56 @@ def _synth(
         owner=flags["owner"] or flags["again"] or held_out is not None,
         held_out=held_out,
     )
-    if flags["again"]:
+    carry = _linked if asked.table.tables else _alone
+    promises, paths, owners = carry(declared, manner, again=flags["again"])
+    for text in promises:
+        click.echo(text)
+    for path in owners if flags["again"] else (*paths, *owners):
+        click.echo(say(N_("written: {path}"), path=path))
+    for path in owners:
+        text = N_("{name} holds true values: FOR THE OWNER'S EYES, never publish it.")
+        click.secho(say(text, name=path.name), fg="red", bold=True)
+
+
+def _alone(
+    declared: Project, manner: TableManner, *, again: bool
+) -> tuple[list[str], Paths, Paths]:
+    """Make one table, or judge that of before: its promise and the files of either kind."""
+    if again:
         made = made_before(declared, manner)
         judge(made, declared, manner)
     else:
         made = synthesize(declared, manner)
-    click.echo(promise(made.release.claim, speaker(tongue())))
-    for path in manner.paths[-1:] if flags["again"] else manner.paths:
-        click.echo(say(N_("written: {path}"), path=path))
-    if manner.owner:
-        text = N_("{name} holds true values: FOR THE OWNER'S EYES, never publish it.")
-        warning = say(text, name=manner.paths[-1].name)
-        click.secho(warning, fg="red", bold=True)
+    terms = promise(made.release.claim, speaker(tongue()))
+    cut = len(manner.paths) - manner.owner
+    return [terms], manner.paths[:cut], manner.paths[cut:]
+
+
+def _linked(
+    declared: Project, manner: TableManner, *, again: bool
+) -> tuple[list[str], Paths, Paths]:
+    """Make linked tables, or judge those of before; as `_alone`."""
+    from sfumato.cli.linked import (
+        judge_linked,
+        linked_before,
+        linked_paths,
+        synthesize_linked,
+    )
+
+    if again:
+        made = linked_before(declared, manner)
+        judge_linked(made, declared, manner)
+    else:
+        made = synthesize_linked(declared, manner)
+    told = [
+        f"{name}: {promise(release.claim, speaker(tongue()))}"
+        for name, release in made.releases.items()
+    ]
+    text = N_("all tables together cost a person, with all her rows, {cost}")
+    told.append(say(text, cost=loss_words(read_loss(made.cost))))
+    paths = linked_paths(declared, manner)
+    cut = len(paths) - len(made.names) * manner.owner
+    return told, paths[:cut], paths[cut:]
 
 
 command = Command(
@@ -93,6 +136,10 @@ command = Command(
             "rows are drawn from it: synthetic.csv. The page beside it says how it was "
             "made and what is promised; synthetic.synth holds the model, from which more "
             "rows can be drawn for nothing."
+        ),
+        N_(
+            "With [[synthetic.tables]] the tables of the same people are made together, "
+            "patients and their visits: synthetic-NAME.csv for each, whose keys agree."
         ),
     ),
     examples=(

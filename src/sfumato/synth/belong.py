@@ -1,0 +1,118 @@
+"""Which linked tables belong together, and whose budgets pay for them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sfumato.account import Loss
+from sfumato.declare.dataset import Dataset
+from sfumato.declare.unit import Unit
+from sfumato.errors import BudgetExceededError, DeclarationError, nearest
+from sfumato.question import Desk
+from sfumato.session import Session
+from sfumato.words import N_
+
+__all__ = ["check_left", "check_tables", "desks_of"]
+
+_MOST_TABLES = 2  # beside the head
+
+
+def desks_of(
+    head: Any, others: Any, budget: Any, ledger: str | Path | None
+) -> tuple[Desk, dict[str, Desk]]:
+    """Return the desk of the head table and of each other one.
+
+    A name stands for a private table of the head's dataset: it shares the head's ledger.
+
+    Raises:
+        DeclarationError: Something is neither a session, a dataset nor such a name.
+    """
+    first = _desk(head, budget, ledger)
+    if isinstance(others, Mapping):
+        return first, {n: _desk(one, budget, ledger) for n, one in others.items()}
+    held = first.dataset.private
+    for name in others:
+        if name not in held:
+            raise DeclarationError(
+                N_("the dataset has no private table {name}"),
+                hint=N_("did you mean {near}?"),
+                name=repr(name),
+                near=nearest(str(name), held),
+            )
+    return first, {name: replace(first, dataset=held[name]) for name in others}
+
+
+def _desk(one: Any, budget: Any, ledger: str | Path | None) -> Desk:
+    if isinstance(one, Session) and budget is None and ledger is None:
+        return one.desk
+    if isinstance(one, Dataset) and budget is not None:
+        return Session(one, budget, ledger=ledger).desk
+    raise DeclarationError(
+        N_("linked tables are sessions, or datasets with one budget for each"),
+        hint=N_('write fit(patients, {{"visits": visits}}, budget=…)'),
+    )
+
+
+def check_tables(head: Desk, others: Mapping[str, Desk]) -> None:
+    """Refuse tables that are not of the same people."""
+    if not 1 <= len(others) <= _MOST_TABLES:
+        raise DeclarationError(
+            N_("beside the head there are one or two tables, got {count}"),
+            hint=N_("make other tables on their own"),
+            count=len(others),
+        )
+    unit = head.dataset.schema.unit
+    names = [head.dataset.name]
+    for name, desk in {head.dataset.name: head, **others}.items():
+        own = desk.dataset.schema.unit
+        if not isinstance(own, Unit) or own.neighbours != "add_remove":
+            raise DeclarationError(
+                N_("table {name} does not say whose its rows are"),
+                hint=N_(
+                    'declare unit=sf.Unit("patient_id", max_rows=…, max_groups=1); people '
+                    "are added or removed"
+                ),
+                name=repr(name),
+            )
+        if desk is head:
+            continue
+        if own.column != unit.column or own.missing != unit.missing:  # type: ignore[union-attr]
+            raise DeclarationError(
+                N_("table {name} names its people by another column than the head"),
+                hint=N_("the key has one name and one list of missing codes in all"),
+                name=repr(name),
+            )
+        if name in names or name in head.dataset.schema:
+            raise DeclarationError(
+                N_("{name} is the name of the head table, or of a column of it"),
+                hint=N_("call the table otherwise"),
+                name=repr(name),
+            )
+        if type(desk.budget.cap) is not type(head.budget.cap):
+            raise DeclarationError(
+                N_("the budgets of the tables are in different currencies"),
+                hint=N_("give all of them ε, or all of them ρ"),
+            )
+
+
+def check_left(head: Desk, others: Mapping[str, Desk], prices: Sequence[Loss]) -> None:
+    """Refuse before the first debit what a later one would refuse."""
+    total = prices[0]
+    for price in prices[1:]:
+        total = total + price  # type: ignore[operator]
+    needed = {head.dataset.name: (head, total)}
+    for (name, desk), price in zip(others.items(), prices[1:], strict=True):
+        if desk.ledger is not head.ledger:
+            needed[name] = (desk, prices[0] + price)  # type: ignore[operator]
+    for name, (desk, cost) in needed.items():
+        if not cost.fits(desk.ledger.left):  # type: ignore[arg-type]
+            raise BudgetExceededError(
+                N_("table {name} would pay {cost}, and {left} is left of its budget"),
+                hint=N_("spend less, or give the table a larger budget"),
+                name=repr(name),
+                cost=cost,
+                left=desk.ledger.left,
+            )
