@@ -32,6 +32,7 @@ from sfumato.gate import Found, compare_for_owner, find_bounds, release
 from sfumato.ledger import Answered, Ledger
 from sfumato.plan import Expected, Plan, expected_errors, make_plan
 from sfumato.plan.bounded import BoundedPlan, make_bounded
+from sfumato.post.clipping import bounds_told
 from sfumato.release import OwnerComparison, Receipt, Release, from_json
 from sfumato.words import N_
 
@@ -291,23 +292,32 @@ class SessionPlan:
             if isinstance(done, Answered):
                 return from_json(done.content.decode())
             paid = done
-        made: Release | None = None
-        with suppress(Exception):  # after the debit no text may carry a cell
-            plan, found = self._with_bounds(paid)
-            made = release(
-                plan,
-                desk.engine.run(plan),
-                paid,
-                title=title,
-                confidence=level,
-                delta=told_delta(desk.budget),
-                found=found,
-            )
+        made, stopped = self._answered(paid, title, level)
+        if stopped:
+            raise KeyboardInterrupt  # anew: frames of the first one hold exact integers
         if made is None:
             raise EngineError  # out here, so that it carries no context either
         if request_key is not None:
-            desk.ledger.answer(paid, made.to_json().encode())
+            said = made.to_json().encode("utf-8", "backslashreplace")
+            desk.ledger.answer(paid, said)
         return made
+
+    def _answered(
+        self, paid: Receipt, title: str, level: float
+    ) -> tuple[Release | None, bool]:
+        """Return the release, if none failed, and whether the user has stopped it."""
+        desk = self._desk
+        try:
+            with suppress(Exception):  # after the debit no text may carry a cell
+                plan, found = self._with_bounds(paid)
+                made = release(
+                    plan, desk.engine.run(plan), paid, title=title, confidence=level,
+                    delta=told_delta(desk.budget), found=found,
+                )  # fmt: skip
+                return made, False
+        except KeyboardInterrupt:
+            return None, True
+        return None, False
 
     def _with_bounds(self, paid: Receipt) -> tuple[Plan, Found | None]:
         """Return the plan to answer with, after the first step if there is one."""
@@ -320,9 +330,14 @@ class SessionPlan:
     def compare_for_owner(self, released: Release) -> OwnerComparison:
         """Set true figures beside released ones: for the owner's eyes, never to publish.
 
-        It is not private and costs nothing because nothing of it may leave.
+        It is not private and costs nothing because nothing of it may leave. Where
+        clipping bounds were found, the true figures are clamped to the same bounds.
         """
-        return compare_for_owner(self.plan, self._desk.engine.run(self.plan), released)
+        plan = self.plan
+        if self.bounded is not None:
+            first = self.bounded.first
+            plan = self.bounded.second(bounds_told(first, released))
+        return compare_for_owner(plan, self._desk.engine.run(plan), released)
 
     def explain(self, *, rows: int = 1000) -> Explanation:
         """Say what is measured, how it is protected, what to expect, and in which SQL.

@@ -7,7 +7,9 @@ import pandas as pd
 import pytest
 
 import sfumato as sf
+from sfumato.account import Threshold
 from sfumato.consistency.figures import variance
+from sfumato.release import Figure, Noise
 from sfumato.testing import seeded
 
 DISTRICTS = ["a", "b", "c", "d"]
@@ -110,3 +112,14 @@ def test_a_figure_of_another_release_is_refused(session) -> None:
 
     with pytest.raises(sf.ArgumentError, match="another release"):
         sf.consistent(first, [sf.Total(80, other["count"])])
+
+
+@pytest.mark.parametrize("law", ["truncated_geometric", "geometric", "gaussian"])
+def test_counts_of_unknown_keys_have_the_variance_of_their_law(law) -> None:
+    """No less than the noise varies: a geometric law's is twice its squared scale."""
+    cost = sf.ZCDP("0.1", "1e-6") if law == "gaussian" else sf.Epsilon("0.1", "1e-6")
+    whole = Threshold(cost, law=law)
+    noise = Noise(law, str(float(whole.scale)), 1.0, "0.1")
+    figure = Figure("n", "count", None, {}, 50, 40, 60, (noise,))
+
+    assert variance(figure) == pytest.approx(float(whole.variance), rel=1e-6)

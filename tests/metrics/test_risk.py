@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import copy
+import pickle
+
 import pandas as pd
 import polars as pl
 import pyarrow as pa
@@ -9,6 +12,7 @@ import pytest
 
 import sfumato as sf
 from sfumato import demo
+from sfumato.release import OWNER_ONLY
 
 AGE = ("Age",)
 DECADE = ("AgeDecade",)
@@ -108,3 +112,17 @@ def test_bad_input_is_refused(call, text) -> None:
     """Each wrong argument gets one clear error."""
     with pytest.raises(sf.ArgumentError, match=text):
         call()
+
+
+def test_it_prints_no_value_and_travels_nowhere() -> None:
+    """At the end of a notebook's cell stands the mark; a cache or a process gets nothing."""
+    table = {"q": [1] * 777, "s": [0, 1, 2] * 259}
+    found = sf.k_anonymity(table, "q"), sf.l_diversity(table, "q", "s"), sf.t_closeness(table, "q", "s")  # fmt: skip
+
+    for one in found:
+        assert repr(one) == f"<{type(one).__name__}: {OWNER_ONLY}>"
+        assert str(one).startswith(OWNER_ONLY)
+        with pytest.raises(TypeError, match="owner's eyes"):
+            pickle.dumps(one)
+        with pytest.raises(TypeError, match="owner's eyes"):
+            copy.copy(one)

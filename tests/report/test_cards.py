@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 
-from sfumato.release import Figure, Release
+from sfumato.release import Figure, Person, Release
 from sfumato.report import to_html
 from sfumato.report.closing import closings
 from sfumato.report.frame import Sheet
@@ -168,3 +168,69 @@ def test_a_page_of_1600_figures(release: Release) -> None:
 
     assert len(page.encode()) < 2_000_000
     assert took < 5
+
+
+def test_a_release_twice_on_a_page_does_not_hide_the_others(release: Release) -> None:
+    """It is paid once, and what stands beside it is paid as well."""
+    paid = release.claim.receipt
+    receipt = replace(paid, sequence=4, cost="0.2", spent="1")
+    claim = replace(release.claim, loss="0.2", epsilon="0.2", receipt=receipt)
+    pages = [release, release, replace(release, claim=claim)]
+
+    (shared,) = closings(pages, [view(r, SAY) for r in pages], SAY)
+
+    assert shared.risks.this.loss == "0.7"
+    assert [s.cost for s in shared.slices] == ["ε = 0.5", "ε = 0.2"]
+
+
+def test_two_ledgers_that_number_alike_are_added(release: Release) -> None:
+    """Debit 3 of one file and debit 3 of another are two losses of the same rows."""
+    receipt = replace(release.claim.receipt, cost="0.6", spent="0.6", head="f0" * 32)
+    other = replace(release.claim, loss="0.6", epsilon="0.6", receipt=receipt)
+    pages = [release, replace(release, claim=other)]
+
+    (shared,) = closings(pages, [view(r, SAY) for r in pages], SAY)
+
+    assert shared.risks.this.loss == shared.risks.total.loss == "1.1"
+    assert [s.cost for s in shared.slices] == ["ε = 0.5", "ε = 0.6"]
+
+
+@pytest.mark.parametrize(
+    ("neighbours", "size", "words"),
+    [
+        ("add_remove", None, "one has all rows of one person more than the other"),
+        ("replace_one", 50, "differ in the rows of one person"),
+    ],
+)
+def test_a_page_about_persons_speaks_of_persons(
+    release: Release, neighbours: str, size: int | None, words: str
+) -> None:
+    """Nothing on it says that rows are what is protected, nor counts a person's rows."""
+    terms = {"unit": "person", "bounds": Person("id", 3, 2)}
+    claim = replace(release.claim, neighbours=neighbours, size=size, **terms)
+
+    page = to_html([replace(release, claim=claim)], lang="en")
+
+    assert words in page
+    assert "all rows of everybody else" in page
+    assert "for one person with all rows together" in page
+    for wrong in (
+        "one row per person",
+        "every other row",
+        "one row more",
+        "person's row;",
+    ):
+        assert wrong not in page
+
+
+def test_a_part_of_a_histogram_is_not_closed(release: Release) -> None:
+    """Headline and pictures show some bins only: the last one shown stays half-open."""
+    figures = tuple(
+        Figure("h", "histogram", "x", {}, i, i - 1.0, i + 1.0, bin=(float(i), i + 1.0))
+        for i in range(80)
+    )
+
+    page = view(replace(release, figures=figures), SAY, headline=["h"])
+
+    assert page.cards[-1].line.place == "[23, 24)"
+    assert page.blocks[0].lines[-1].place == "[79, 80]"

@@ -7,6 +7,7 @@ import json
 import os
 import pickle
 import threading
+import traceback
 from dataclasses import replace
 from types import SimpleNamespace
 
@@ -621,3 +622,36 @@ def test_ledgers_in_memory_do_not_know_each_other():
 
     assert str(one.spent) == "0.25"
     assert str(other.spent) == "0"
+
+
+def test_an_answer_with_half_a_character_is_stored_and_read(tmp_path):
+    """It was paid for: a title that UTF-8 cannot hold must not lose it."""
+    ask = sf.Query().select(sf.count())
+    desk = session(ledger=tmp_path / "l.db")
+
+    first = desk.ask(ask).release("0.3", title="\ud800", request_key="k")
+    again = desk.ask(ask).release("0.3", title="\ud800", request_key="k")
+
+    assert first == again and first.title == "\ud800"
+
+
+def test_a_stopped_release_leaves_no_integer_in_its_traceback(monkeypatch):
+    """A notebook that shows frames, or a log that keeps them, sees nothing exact."""
+    desk = session()
+
+    def stop(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sfumato.noise.discrete_laplace", stop)
+    with pytest.raises(KeyboardInterrupt) as stopped:
+        desk.query().select(sf.count()).release("0.3")
+
+    error = stopped.value
+    frames = [
+        frame.f_code.co_name for frame, _ in traceback.walk_tb(error.__traceback__)
+    ]
+    assert error.__context__ is None and error.__cause__ is None
+    assert frames[1:] == ["release", "release"]
+    held = [frame.f_locals for frame, _ in traceback.walk_tb(error.__traceback__)][1:]
+    assert "200" not in repr(held)
+    assert desk.left == sf.Epsilon("0.7")

@@ -1,5 +1,9 @@
 """The owner's comparison: right on tables whose answer is known, and marked."""
 
+import pickle
+from dataclasses import replace
+from math import e
+
 import numpy as np
 import pandas as pd
 import pytest
@@ -8,7 +12,7 @@ import sfumato as sf
 from sfumato.report.synthetic import quality_html, synthetic_html
 from sfumato.synth import Synthesizer
 from sfumato.synth.predict import auc, fit_logistic
-from sfumato.synth.quality import cramer, ks, owner_quality, portrait
+from sfumato.synth.quality import attack_bound, cramer, ks, owner_quality, portrait
 
 SCHEMA = sf.Schema(
     {"x": sf.Real(0, 100, step=1), "sex": sf.Category(["F", "M"]), "ill": sf.Boolean()}
@@ -55,6 +59,11 @@ def test_a_faithful_table_is_close_and_predicts(made):
     assert all(a.bound <= 1 for a in found.attacks)
     assert len(found.classes) == 3
     assert all("say nothing about ε" in text for text in found.classes)
+    for part in (found, found.columns, found.tables, found.attacks):
+        assert "FOR THE OWNER'S EYES" in repr(part)
+        assert "0." not in repr(part)
+        with pytest.raises(TypeError, match="owner's eyes"):
+            pickle.dumps(part)
 
 
 def test_without_held_out_rows_there_are_no_attacks(made):
@@ -66,6 +75,17 @@ def test_without_held_out_rows_there_are_no_attacks(made):
     page = quality_html(found, lang="en")
     assert "held out" in page
     assert "FOR THE OWNER" in page
+
+
+def test_attacks_are_bounded_by_all_losses_together(made):
+    """A synthesis that goes on with an earlier release tells of its counts too."""
+    claim = replace(made.release.claim, epsilon="0.25", delta="0.01")
+    earlier = replace(claim, epsilon="0.75", delta="0.02")
+    release = replace(made.release, claim=claim, start=(earlier,))
+
+    assert attack_bound(release) == pytest.approx((e - 1 + 0.06) / (e + 1))
+    unknown = replace(earlier, epsilon=None)
+    assert attack_bound(replace(release, start=(unknown,))) == pytest.approx(1)
 
 
 def test_a_copy_of_the_rows_is_caught():

@@ -38,7 +38,7 @@ def variance(figure: Figure) -> float:
 def _law_variance(noise: Noise) -> float:
     scale = float(Fraction(noise.scale))
     match noise.law:
-        case "geometric":
+        case "geometric" | "truncated_geometric":  # cut off, it varies less
             return 2 * exp(-1 / scale) / expm1(-1 / scale) ** 2
         case "k_norm":  # uniform in a box of size Gamma(joint + 1)
             return scale**2 * (noise.joint + 1) * (noise.joint + 2) / 3

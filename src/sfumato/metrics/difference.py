@@ -48,7 +48,8 @@ class OwnerUtility:
         correlation: Pearson's, between original and private; none when one is constant.
         rank_agreement: Spearman's rank correlation: 1 when the order is kept.
         coverage: Share of intervals that hold the true value.
-        total_variation: Of histograms, or the mean over a table's columns, in [0, 1].
+        total_variation: Of histograms, or the mean over a table's columns, in [0, 1]; a
+            column of numbers counts with its Kolmogorov-Smirnov distance.
         wasserstein: Of histograms with even bins in bins; of a table the mean over its
             columns of numbers, as a share of each column's range.
         correlation_error: Of a table: largest difference of the correlation of two
@@ -174,6 +175,8 @@ def _of_tables(original: Any, private: Any) -> OwnerUtility:
             ]
             variations.append(total_variation(*counts))
             continue
+        if np.isinf(x).any() or np.isinf(y).any():
+            raise _infinite(repr(name))
         both.append((x, y))
         known = [v[~np.isnan(v)] for v in (x, y)]
         if min(map(len, known)):
@@ -249,12 +252,16 @@ def _numbers(name: str, given: Any) -> NDArray[np.float64]:
     if not found.size:
         raise _nothing()
     if not np.isfinite(found).all():
-        raise ArgumentError(
-            N_("{name} must be finite numbers"),
-            hint=N_("leave out what is missing, or ask for it again"),
-            name=name,
-        )
+        raise _infinite(name)
     return found
+
+
+def _infinite(name: str) -> ArgumentError:
+    return ArgumentError(
+        N_("{name} must be finite numbers"),
+        hint=N_("leave out what is missing, or ask for it again"),
+        name=name,
+    )
 
 
 def _nothing() -> ArgumentError:

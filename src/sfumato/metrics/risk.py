@@ -15,7 +15,7 @@ import numpy as np
 
 from sfumato.errors import ArgumentError
 from sfumato.metrics.columns import Codes, Columns, codes, columns, numbers, pick
-from sfumato.release import OWNER_ONLY
+from sfumato.release import OWNER_ONLY, ForOwner
 from sfumato.words import N_, language, speaker
 
 __all__ = [
@@ -35,8 +35,8 @@ CAVEAT = N_(
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class KAnonymity:
+@dataclass(frozen=True, slots=True, repr=False)
+class KAnonymity(ForOwner):
     """How many rows share each combination of the quasi-identifiers.
 
     Attributes:
@@ -61,8 +61,8 @@ class KAnonymity:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class LDiversity:
+@dataclass(frozen=True, slots=True, repr=False)
+class LDiversity(ForOwner):
     """How varied a sensitive column is within each class.
 
     Attributes:
@@ -89,8 +89,8 @@ class LDiversity:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class TCloseness:
+@dataclass(frozen=True, slots=True, repr=False)
+class TCloseness(ForOwner):
     """How far a class may be from the whole table in a sensitive column.
 
     Attributes:

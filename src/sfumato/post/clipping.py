@@ -18,8 +18,9 @@ from sfumato.declare.query import Histogram
 from sfumato.declare.schema import Integer, Real
 from sfumato.plan import Direct, Plan
 from sfumato.post.noise import noise_error
+from sfumato.release import Release
 
-__all__ = ["clipping_bounds"]
+__all__ = ["bounds_told", "clipping_bounds"]
 
 _FALSE = 0.05  # chance that an empty range passes, over all ranges of a column
 
@@ -50,6 +51,12 @@ def clipping_bounds(
             levels = column.private.low, column.private.q
         found[statistic.column] = _ends(column, statistic.edges, kept, levels)
     return found
+
+
+def bounds_told(plan: Plan, released: Release) -> dict[str, tuple[float, float]]:
+    """Return the bounds that a release was made with, read off its first noisy counts."""
+    first = released.measurements[: len(plan.parts)]
+    return clipping_bounds(plan, [measured.values for measured in first])
 
 
 def _ends(

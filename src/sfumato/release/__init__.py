@@ -1,7 +1,13 @@
 """What may leave the building, and the forms it leaves in."""
 
 from sfumato.release.formats import from_json
-from sfumato.release.owner import OWNER_ONLY, OwnerComparison, OwnerRow, compare
+from sfumato.release.owner import (
+    OWNER_ONLY,
+    ForOwner,
+    OwnerComparison,
+    OwnerRow,
+    compare,
+)
 from sfumato.release.record import (
     Bin,
     Claim,
@@ -19,6 +25,7 @@ __all__ = [
     "Bin",
     "Claim",
     "Figure",
+    "ForOwner",
     "Measurement",
     "Noise",
     "OwnerComparison",

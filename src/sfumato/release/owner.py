@@ -15,9 +15,24 @@ from typing import Any, NoReturn, final
 from sfumato.release.record import Claim, Figure, Release
 from sfumato.words import N_
 
-__all__ = ["OWNER_ONLY", "OwnerComparison", "OwnerRow", "compare"]
+__all__ = ["OWNER_ONLY", "ForOwner", "OwnerComparison", "OwnerRow", "compare"]
 
 OWNER_ONLY = N_("FOR THE OWNER'S EYES, NEVER FOR PUBLICATION")
+
+
+class ForOwner:
+    """What is computed from private rows: it prints its mark alone, and is not copied."""
+
+    __slots__ = ()
+
+    def __repr__(self) -> str:
+        """Name it; show no value."""
+        return f"<{type(self).__name__}: {OWNER_ONLY}>"
+
+    def __reduce__(self) -> NoReturn:
+        """Refuse pickling and copying, hence caches and other processes."""
+        msg = f"{type(self).__name__} is for the owner's eyes: it is not pickled or copied"
+        raise TypeError(msg)
 
 
 @final

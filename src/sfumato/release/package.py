@@ -18,11 +18,12 @@ from sfumato.release.promise import promise
 from sfumato.release.record import Release
 from sfumato.release.tables import Sort, sort_of, write_csv
 from sfumato.release.tongue import language_asked
-from sfumato.words import speaker
+from sfumato.release.wording import Say
+from sfumato.words import N_, speaker
 
 __all__ = ["descriptor", "to_package"]
 
-_TABLE = "figures.csv"
+_ABOUT, _TABLE = "datapackage.json", "figures.csv"
 _ONE_TIME = (1980, 1, 1, 0, 0, 0)  # same releases, same bytes
 _TYPES: dict[Sort, str] = {
     "text": "string",
@@ -32,29 +33,29 @@ _TYPES: dict[Sort, str] = {
     "mixed": "string",
 }
 _TITLES = {
-    "name": "Name of the figure",
-    "kind": "Statistic",
-    "column": "Column that it is about",
-    "other_column": "Second column that it is about",
-    "other_key": "Category of the second column, of a table",
-    "other_bin_low": "Left edge of the second column's bin",
-    "other_bin_high": "Right edge of the second column's bin",
-    "raw": "Entry of a matrix before it was adjusted",
-    "key": "Category, of a histogram of categories",
-    "bin_low": "Left edge of the bin",
-    "bin_high": "Right edge of the bin",
-    "estimate": "Estimate with noise",
-    "low": "Lower end of the interval, noise only",
-    "high": "Upper end of the interval, noise only",
-    "sampling_low": "Lower end of the interval, noise and choice of the rows",
-    "sampling_high": "Upper end of the interval, noise and choice of the rows",
-    "confidence": "Confidence of the intervals",
-    "unit": "Unit of measurement",
-    "loss": "Privacy loss of the release",
-    "epsilon": "ε of the release at its δ",
-    "delta": "δ",
-    "protected_unit": "Who or what one unit of the promise is",
-    "neighbours": "Neighbour relation of the promise",
+    "name": N_("Name of the figure"),
+    "kind": N_("Statistic"),
+    "column": N_("Column that it is about"),
+    "other_column": N_("Second column that it is about"),
+    "other_key": N_("Category of the second column, of a table"),
+    "other_bin_low": N_("Left edge of the second column's bin"),
+    "other_bin_high": N_("Right edge of the second column's bin"),
+    "raw": N_("Entry of a matrix before it was adjusted"),
+    "key": N_("Category, of a histogram of categories"),
+    "bin_low": N_("Left edge of the bin"),
+    "bin_high": N_("Right edge of the bin"),
+    "estimate": N_("Estimate with noise"),
+    "low": N_("Lower end of the interval, noise only"),
+    "high": N_("Upper end of the interval, noise only"),
+    "sampling_low": N_("Lower end of the interval, noise and choice of the rows"),
+    "sampling_high": N_("Upper end of the interval, noise and choice of the rows"),
+    "confidence": N_("Confidence of the intervals"),
+    "unit": N_("Unit of measurement"),
+    "loss": N_("Privacy loss of the release"),
+    "epsilon": N_("ε of the release at its δ"),
+    "delta": N_("δ"),
+    "protected_unit": N_("Who or what one unit of the promise is"),
+    "neighbours": N_("Neighbour relation of the promise"),
 }
 
 
@@ -63,13 +64,14 @@ def to_package(releases: Sequence[Release], *, lang: str | None = None) -> bytes
 
     Args:
         releases: What to write.
-        lang: Language of the description; default: that of the locale.
+        lang: Language of the description and the titles; default: that of the locale.
     """
-    table = write_csv(merge(releases), guard=False).encode()
+    table = write_csv(merge(releases), guard=False).encode("utf-8", "backslashreplace")
     about = json.dumps(descriptor(releases, lang=lang), ensure_ascii=False, indent=2)
+    said = about.encode("utf-8", "backslashreplace")
     out = io.BytesIO()
     with zipfile.ZipFile(out, "w", zipfile.ZIP_DEFLATED) as archive:
-        for name, data in (("datapackage.json", about.encode()), (_TABLE, table)):
+        for name, data in ((_ABOUT, said), (_TABLE, table)):
             entry = zipfile.ZipInfo(name, _ONE_TIME)
             entry.compress_type = zipfile.ZIP_DEFLATED
             archive.writestr(entry, data)
@@ -81,7 +83,8 @@ def descriptor(
 ) -> dict[str, Any]:
     """Return the fields of ``datapackage.json``."""
     say = speaker(language_asked(lang))
-    fields = [_field(name, sort_of(name, c)) for name, c in merge(releases).items()]
+    table = merge(releases)
+    fields = [_field(name, sort_of(name, c), say) for name, c in table.items()]
     dialect = {"delimiter": ",", "doubleQuote": True, "lineTerminator": "\r\n"}
     return {
         "profile": "tabular-data-package",
@@ -104,6 +107,6 @@ def descriptor(
     }
 
 
-def _field(name: str, sort: Sort) -> dict[str, str]:
+def _field(name: str, sort: Sort, say: Say) -> dict[str, str]:
     field = {"name": name, "type": _TYPES[sort]}
-    return field | ({"title": _TITLES[name]} if name in _TITLES else {})
+    return field | ({"title": say(_TITLES[name])} if name in _TITLES else {})

@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import final
 
+from sfumato.release.owner import ForOwner
+
 __all__ = ["Attack", "ColumnGap", "OwnerQuality", "Portrait", "TableGap"]
 
 Matrix = tuple[tuple[float, ...], ...]
@@ -33,8 +35,8 @@ class Portrait:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class ColumnGap:
+@dataclass(frozen=True, slots=True, repr=False)
+class ColumnGap(ForOwner):
     """One column, true beside synthetic.
 
     Attributes:
@@ -55,8 +57,8 @@ class ColumnGap:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class TableGap:
+@dataclass(frozen=True, slots=True, repr=False)
+class TableGap(ForOwner):
     """One table over several columns: its total-variation distance."""
 
     columns: tuple[str, ...]
@@ -64,8 +66,8 @@ class TableGap:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class Attack:
+@dataclass(frozen=True, slots=True, repr=False)
+class Attack(ForOwner):
     """What an attacker with the synthetic rows gains: measured, not proved.
 
     Attributes:
@@ -86,8 +88,8 @@ class Attack:
 
 
 @final
-@dataclass(frozen=True, slots=True)
-class OwnerQuality:
+@dataclass(frozen=True, slots=True, repr=False)
+class OwnerQuality(ForOwner):
     """A synthetic table beside the true one. FOR THE OWNER'S EYES: it is not private.
 
     Attributes:

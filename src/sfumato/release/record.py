@@ -353,7 +353,7 @@ class Release:
             lang: Language of what people read in it; default: that of the locale.
 
         Raises:
-            ArgumentError: Another ending.
+            ArgumentError: Another ending, or more rows than the format holds.
             MissingExtraError: The format needs a library that is not installed.
         """
         from sfumato.release import files

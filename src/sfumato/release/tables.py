@@ -32,6 +32,7 @@ Sort: TypeAlias = Literal["text", "whole", "real", "flag", "mixed"]
 
 _REALS = {"bin_low", "bin_high", "other_bin_low", "other_bin_high", "raw", "estimate", "low",
           "high", "confidence", "sampling_low", "sampling_high"}  # fmt: skip
+_SOMETIMES = {"other_column", "other_key", "unit_column", "max_rows", "max_groups"}
 _RUNS = re.compile(r"[\s']*[=+\-@＝＋－＠]|[\t\r\n]")
 _LARGEST = 1 << 63  # whole numbers from here on do not fit a column of 64-bit integers
 _EXACT = 1 << 53  # below it, every whole float is the integer that it looks like
@@ -51,11 +52,12 @@ _PANDAS = {
 def to_columns(release: Release) -> dict[str, list[Cell]]:
     """Return the columns of the table by name, in a fixed order.
 
-    A grouping column keeps its name; should that name be taken by a column of ours, it
-    becomes ``group.<name>``.
+    A grouping column keeps its name; should any table of ours have a column of that name,
+    it becomes ``group.<name>``.
     """
     figures = release.figures
     keys = dict.fromkeys(k for figure in figures for k in figure.group)
+    taken = _REALS | _SOMETIMES
     table: dict[str, list[Cell]] = {
         "name": [f.name for f in figures],
         "kind": [f.kind for f in figures],
@@ -66,7 +68,7 @@ def to_columns(release: Release) -> dict[str, list[Cell]]:
     last = _about_figures(figures, release.confidence) | _about_release(release)
     for key in keys:
         name = key
-        while name in table or name in last:
+        while name in table or name in last or name in taken:
             name = f"group.{name}"
         table[name] = [f.group.get(key) for f in figures]
     return table | last

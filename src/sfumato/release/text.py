@@ -7,6 +7,7 @@ from unicodedata import category, combining, east_asian_width
 
 __all__ = ["aligned", "columns", "pad", "visible"]
 
+_NONE = "\ufffe\uffff"  # no characters: XML, hence SVG, may not hold them
 _PICTURES = 0x2400  # Unicode's pictures of the control characters 0 to 31
 
 
@@ -27,7 +28,7 @@ def _sign(char: str) -> str:
     code = ord(char)
     if code < ord(" "):
         return chr(_PICTURES + code)
-    hidden = category(char) in {"Cc", "Cf", "Cs", "Zl", "Zp"}
+    hidden = category(char) in {"Cc", "Cf", "Cs", "Zl", "Zp"} or char in _NONE
     return f"\\u{code:04x}" if hidden else char
 
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Decimal
+from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from math import floor, isfinite, log10
 
 from sfumato.release.record import Bin, Claim, Figure, Noise
@@ -145,13 +145,19 @@ def _bin(place: Bin, *, last: bool) -> str:
     return f"[{left}, {right}{']' if last else ')'}"
 
 
-def last_bins(figures: Sequence[Figure]) -> tuple[tuple[bool, bool], ...]:
+def last_bins(
+    figures: Sequence[Figure], among: Sequence[Figure] = ()
+) -> tuple[tuple[bool, bool], ...]:
     """Tell of each figure whether its bins are the last ones, which are closed.
+
+    Args:
+        figures: In the order of their release.
+        among: All figures of it, where these are only some.
 
     Returns:
         For each figure: is `bin` the last of its statistic, and is `other_bin`.
     """
-    last = {f.name: (f.bin, f.other_bin) for f in figures}
+    last = {f.name: (f.bin, f.other_bin) for f in among or figures}
     return tuple(
         (f.bin == last[f.name][0], f.other_bin == last[f.name][1]) for f in figures
     )
@@ -210,7 +216,8 @@ def number_words(figure: Figure) -> tuple[str, str, str]:
         ('12,345', '12,338', '12,352')
     """
     if figure.kind == "mode":  # the answer is the bin that was chosen
-        low, high = (_digits(n, 0, ROUND_HALF_EVEN) for n in (figure.low, figure.high))
+        ends = (figure.low, ROUND_FLOOR), (figure.high, ROUND_CEILING)
+        low, high = (_digits(n, 0, way) for n, way in ends)
         return bin_words(figure), low, high
     numbers = (figure.estimate, figure.low, figure.high)
     ways = (ROUND_HALF_EVEN, ROUND_FLOOR, ROUND_CEILING)
@@ -239,7 +246,8 @@ def _decimals(figure: Figure) -> int | None:
 
 def _digits(number: float, decimals: int | None, way: str) -> str:
     if decimals is None or not abs(number) < _LONG:
-        return f"{number:,.6g}"
+        short = Context(prec=6, rounding=way).create_decimal(str(number))
+        return f"{float(short):,.6g}"
     rounded = Decimal(str(number)).quantize(Decimal(1).scaleb(-decimals), way)
     text = f"{rounded:,f}"
     return text.lstrip("-") if not rounded else text
@@ -252,6 +260,8 @@ def range_words(figure: Figure, say: Say) -> str:
     _, low, high = number_words(figure)
     if figure.kind == "mode":
         rows = low.lstrip("-")
+        if rows == "1":
+            return say(N_("at most 1 row fewer than the most frequent"))
         return say(N_("at most {rows} rows fewer than the most frequent"), rows=rows)
     return say(N_("{low} to {high}"), low=low, high=high)
 

@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterable, Sequence
 from typing import Any
 
+from sfumato.errors import ArgumentError
 from sfumato.release.libraries import need
 from sfumato.release.merged import merge
 from sfumato.release.promise import promise
@@ -14,11 +15,12 @@ from sfumato.release.record import Release
 from sfumato.release.tables import Cell
 from sfumato.release.tongue import language_asked
 from sfumato.release.wording import NOT_PRIVATE
-from sfumato.words import speaker
+from sfumato.words import N_, speaker
 
 __all__ = ["to_workbook"]
 
 _ILLEGAL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\ud800-\udfff￾￿]")
+_MOST_ROWS = 1 << 20
 _LONGEST = 32767  # characters of a cell
 _EXACT = 1 << 53  # Excel holds numbers as doubles: beyond it a whole number is text
 
@@ -33,16 +35,31 @@ def to_workbook(releases: Sequence[Release], *, lang: str | None = None) -> byte
         lang: Language of the sheet of claims; default: that of the locale.
 
     Raises:
+        ArgumentError: There are more rows than a sheet holds.
         MissingExtraError: openpyxl is not installed.
     """
     book = need("openpyxl").Workbook(write_only=True)
     table = merge(releases)
+    _check("figures", sum(map(len, releases)))
+    raw = (len(one.values) for release in releases for one in release.measurements)
+    _check("measurements", sum(raw))
     _fill(book, "figures", [list(table), *zip(*table.values(), strict=True)])
     _fill(book, "claims", _claims(releases, lang))
     _fill(book, "measurements", _measurements(releases))
     out = io.BytesIO()
     book.save(out)
     return out.getvalue()
+
+
+def _check(name: str, rows: int) -> None:
+    """Refuse more rows below a heading than a sheet holds, before any is written."""
+    if rows >= _MOST_ROWS:
+        raise ArgumentError(
+            N_("a sheet of Excel holds {most} rows, and {name} has more"),
+            hint=N_("write .json, .csv or .parquet, which hold any number"),
+            most=f"{_MOST_ROWS:,}",
+            name=repr(name),
+        )
 
 
 def _claims(releases: Sequence[Release], lang: str | None) -> Iterable[Sequence[Cell]]:

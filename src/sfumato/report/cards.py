@@ -51,7 +51,10 @@ def cards(
     shown = chosen or [f for f in plain if not f.group] or plain
     most = _MOST_NAMED if chosen else _MOST_CARDS
     few = shown[:most]
-    made = (_card(f, x, say) for f, x in zip(few, lines(few, say), strict=True))
+    made = (
+        _card(f, x, say)
+        for f, x in zip(few, lines(few, say, release.figures), strict=True)
+    )
     return tuple(made), max(0, len(shown) - most)
 
 

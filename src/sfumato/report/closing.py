@@ -44,6 +44,7 @@ class Closing:
         views: The releases.
         private: Whether all had real noise.
         unit: The protected unit.
+        person: Whether it is a person with all rows, not a row.
         neighbours: The neighbour relation.
         relation: The same as a token.
         letter: Of the currency.
@@ -61,6 +62,7 @@ class Closing:
     views: tuple[View, ...]
     private: bool
     unit: str
+    person: bool
     neighbours: str
     relation: str
     letter: str
@@ -107,6 +109,7 @@ def _closing(pairs: Sequence[tuple[Release, View]], say: Say) -> Closing:
         views=tuple(view for _, view in pairs),
         private=whole.private,
         **terms,
+        person=whole.unit == "person",
         relation=whole.neighbours,
         letter=symbol(whole.measure),
         risks=chances,
@@ -124,17 +127,19 @@ def _closing(pairs: Sequence[tuple[Release, View]], say: Say) -> Closing:
 def _together(claims: Sequence[Claim]) -> Claim:
     """Return the claim of the last debit, with the loss of all the releases."""
     last = max(claims, key=lambda claim: claim.receipt.sequence)
-    if len({claim.receipt.sequence for claim in claims}) < len(claims):
-        return last  # one release twice on a page is paid once
-    loss = reduce(add, (read(c.measure, c.loss) for c in claims))
-    cost = reduce(add, (read(c.measure, c.receipt.cost) for c in claims))
-    receipt = replace(last.receipt, cost=str(cost))
+    paid = {claim.receipt: claim for claim in claims}.values()
+    # One release twice on a page is paid once; one number in two ledgers twice.
+    loss = reduce(add, (read(c.measure, c.loss) for c in paid))
+    cost = reduce(add, (read(c.measure, c.receipt.cost) for c in paid))
+    spent = read(last.measure, last.receipt.spent)
+    told = str(cost) if cost.units > spent.units else last.receipt.spent
+    receipt = replace(last.receipt, cost=str(cost), spent=told)
     return replace(last, loss=str(loss), receipt=receipt)
 
 
 def _slices(pairs: Sequence[tuple[Release, View]], bar: Budget) -> tuple[Slice, ...]:
     found, start = [], bar.before_share
-    seen = {release.claim.receipt.sequence: (release, view) for release, view in pairs}
+    seen = {release.claim.receipt: (release, view) for release, view in pairs}
     for release, view in seen.values():
         claim = release.claim
         share = share_of_budget(claim)

@@ -62,17 +62,20 @@ class Block:
 _NONE = "–"
 
 
-def lines(figures: Sequence[Figure], say: Say) -> tuple[Line, ...]:
-    """Return figures as rows of a table."""
-    last = last_bins(figures)
+def lines(
+    figures: Sequence[Figure], say: Say, among: Sequence[Figure] = ()
+) -> tuple[Line, ...]:
+    """Return figures as rows of a table; `among` are all figures of their release."""
+    last = last_bins(figures, among)
     return tuple(_line(f, say, ends) for f, ends in zip(figures, last, strict=True))
 
 
 def _line(figure: Figure, say: Say, ends: tuple[bool, bool]) -> Line:
+    told = number_words(figure)[0]
     return Line(
         name_words(figure, say),
         place_words(figure, last=ends[0], other_last=ends[1]),
-        signed(number_words(figure)[0]),
+        told if figure.kind == "mode" and isinstance(figure.bin, str) else signed(told),
         signed(range_words(figure, say)),
         _wide(figure, say),
         scale_unit(figure),

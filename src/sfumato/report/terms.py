@@ -48,13 +48,21 @@ _APPROXIMATE = {
     ),
 }
 _RELATIONS = {
-    "add_remove": N_(
+    ("row", "add_remove"): N_(
         "Tables are neighbours if one has one row more than the other; the number of rows "
         "is itself protected."
     ),
-    "replace_one": N_(
+    ("row", "replace_one"): N_(
         "Tables are neighbours if they differ in the content of one row; the number of rows "
         "is public."
+    ),
+    ("person", "add_remove"): N_(
+        "Tables are neighbours if one has all rows of one person more than the other; the "
+        "number of people is itself protected."
+    ),
+    ("person", "replace_one"): N_(
+        "Tables are neighbours if they differ in the rows of one person; the number of "
+        "people is public."
     ),
 }
 _MANY = {
@@ -87,13 +95,15 @@ def guarantee(claim: Claim, say: Say) -> tuple[str, ...]:
     said = [say(theorem, delta=decimal_text(int(inside * ATTO), 18))]
     if claim.epsilon is not None and claim.measure in _APPROXIMATE:
         said.append(say(_APPROXIMATE[claim.measure]))
-    if claim.neighbours in _RELATIONS:
-        said.append(say(_RELATIONS[claim.neighbours]))
+    if (relation := (claim.unit, claim.neighbours)) in _RELATIONS:
+        said.append(say(_RELATIONS[relation]))
     return tuple(said)
 
 
 def many_rows(claim: Claim, say: Say) -> str:
     """Say what holds for a person with several rows (Bun, Steinke 2016, Prop. 1.9)."""
+    if claim.unit == "person":
+        return say(N_("The bounds hold for one person with all rows together."))
     if failing(read(claim.measure, claim.loss)):
         return say(N_("The bounds count one row per person."))
     return say(_MANY["epsilon" if claim.measure == "epsilon" else "rho"])

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sfumato.release.loss import amount_words, symbol
 from sfumato.release.promise import hidden_words, loss_words, promise
-from sfumato.release.record import Measurement, Release
+from sfumato.release.record import Figure, Measurement, Release
 from sfumato.release.text import visible
 from sfumato.release.wording import (
     Say,
@@ -124,7 +124,10 @@ def view(release: Release, say: Say, *, headline: Sequence[str] = ()) -> View:
         level=confidence_words(release.confidence),
         cards=chosen,
         more_cards=more_cards,
-        drawings=tuple(draw(p, say) for p in pictures(pairs, release.confidence, say)),
+        drawings=tuple(
+            draw(p, say, release.figures)
+            for p in pictures(pairs, release.confidence, say)
+        ),
         blocks=blocks(lines(release.figures, say)),
         hidden=hidden_words(release, say),
         promise=promise(claim, say),
@@ -154,14 +157,22 @@ def asked(release: Release, say: Say) -> str:
     return say(N_("{names}, for each {groups}"), names=words, groups=groups)
 
 
-def draw(picture: Picture, say: Say) -> Drawing:
-    """Draw a picture into SVG and put its numbers into a table."""
+def draw(picture: Picture, say: Say, among: Sequence[Figure] = ()) -> Drawing:
+    """Draw a picture into SVG and put its numbers into a table.
+
+    Args:
+        picture: What to draw.
+        say: Says texts in a language.
+        among: All figures of the release, where the picture shows some.
+    """
     with settings():
         sheet = Sheet()
         picture.draw(sheet)
         svg = to_svg(sheet.close(), label=picture.alt(say))
     figures = [figure for figure, _ in picture.pairs]
-    return Drawing(picture.title, svg, blocks(lines(figures, say)), picture.left_out)
+    return Drawing(
+        picture.title, svg, blocks(lines(figures, say, among)), picture.left_out
+    )
 
 
 def _steps(measurements: Sequence[Measurement], say: Say) -> tuple[Step, ...]:

@@ -22,6 +22,7 @@ from sfumato.metrics.distance import total_variation
 from sfumato.noise import FixedStream
 from sfumato.release.promise import promise
 from sfumato.release.quality import Attack, ColumnGap, OwnerQuality, Portrait, TableGap
+from sfumato.release.synthetic import SyntheticRelease
 from sfumato.synth.coded import Columns, bins_of, coded, open_rows
 from sfumato.synth.draw import shuffled
 from sfumato.synth.model import Array
@@ -31,7 +32,7 @@ from sfumato.synth.synthesis import Synthesis, labels
 from sfumato.synth.table import SyntheticTable
 from sfumato.words import N_, speaker
 
-__all__ = ["compared", "owner_quality", "portrait"]
+__all__ = ["attack_bound", "compared", "owner_quality", "portrait"]
 
 _MOST_PAIRS, _MOST_ATTACKED, _MOST_ROWS = 400, 400, 20_000
 _NEIGHBOURS = 5
@@ -282,11 +283,7 @@ def _attacks(
     )
     if not min(map(len, (inside, rows, outside))):
         return ()
-    claim = made.release.claim
-    epsilon = float(claim.epsilon) if claim.epsilon is not None else 50.0
-    bound = (exp(min(epsilon, 50)) - 1 + 2 * float(claim.delta)) / (
-        exp(min(epsilon, 50)) + 1
-    )
+    bound = attack_bound(made.release)
     near, far = (_nearest(x, rows) for x in (inside, outside))
     found = [_attack("membership", *_half(near, far), bound)]
     if target:
@@ -295,6 +292,19 @@ def _attacks(
         right = [_guessed(x, rows, secret) for x in (inside, outside)]
         found.append(_attack("attribute", right[0], right[1], bound))
     return tuple(found)
+
+
+def attack_bound(release: SyntheticRelease) -> float:
+    """Return the most gain that the claims allow, of earlier releases too.
+
+    Losses (ε, δ) add up (Dwork, Rothblum, Vadhan 2010), and an attacker's advantage is at
+    most ``(e^ε - 1 + 2δ)/(e^ε + 1)`` (Kairouz, Oh, Viswanath 2015).
+    """
+    claims = (release.claim, *release.start)
+    told = [50.0 if c.epsilon is None else float(c.epsilon) for c in claims]
+    odds = exp(min(sum(told), 50.0))
+    delta = sum(float(claim.delta) for claim in claims)
+    return min(1.0, (odds - 1 + 2 * delta) / (odds + 1))
 
 
 def _nearest(points: Any, rows: Any) -> Array:
