@@ -9,7 +9,7 @@ from sfumato.declare.dataset import Dataset
 from sfumato.declare.expr import col
 from sfumato.declare.query import Query, count, mean
 from sfumato.declare.schema import Integer, Real, Schema
-from sfumato.engine import answer
+from sfumato.engine import answer, storage
 from sfumato.engine import duckdb as embedded
 from sfumato.engine.frames import load_pandas
 from sfumato.engine.load import open_engine
@@ -91,7 +91,7 @@ def test_binding_runs_nothing_and_a_fault_is_found(engine, monkeypatch):
     engine.prepare(asked(2))
     assert ran == []
 
-    engine._connection.execute("ALTER VIEW data RENAME TO lost")
+    engine._connection.execute("ALTER TABLE data RENAME TO lost")
     with pytest.raises(SourceError, match="nothing was spent"):
         engine.prepare(asked(1))
 
@@ -108,3 +108,20 @@ def test_few_rows_are_read_by_one_thread(more):
         ((used,),) = opened.unprotected(asked_for)
 
     assert used == (most if more else 1)
+
+
+def test_few_cells_are_held_as_they_were_opened(monkeypatch):
+    """A small frame is copied; a large one is read where it lies."""
+    frames = [FRAME.copy(), FRAME.copy()]
+    small = open_engine(Dataset(frames[0], schema=SCHEMA))
+    monkeypatch.setattr(storage, "_FEW", 0)
+    large = open_engine(Dataset(frames[1], schema=SCHEMA))
+    kinds = "SELECT table_type FROM information_schema.tables WHERE table_name = 'data'"
+
+    assert small.unprotected(kinds) == [("LOCAL TEMPORARY",)]
+    assert large.unprotected(kinds) == [("VIEW",)]
+    for frame in frames:
+        frame.loc[:, "n"] = 0
+    assert small.run(asked(1)).unseal()[0] == (3,)
+    small.close()
+    large.close()

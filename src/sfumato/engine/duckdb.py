@@ -61,6 +61,7 @@ class DuckDBEngine:
         "_layout",
         "_lock",
         "_schema",
+        "_view",
         "others",
         "sets",
         "stored",
@@ -111,7 +112,7 @@ class DuckDBEngine:
         except BaseException:
             self._connection.close()
             raise
-        self._layout = settled.layout
+        self._layout, self._view = settled.layout, settled.view
         self._answers = Answers(schema, settled.layout, DUCKDB, self.others)
         size, is_person = schema.unit.size, isinstance(schema.unit, Unit)
         if size not in (None, self._people() if size and is_person else settled.rows):
@@ -168,6 +169,10 @@ class DuckDBEngine:
             held = self.others[name].sql
             self._connection.execute(f"DELETE FROM {held}")  # noqa: S608  our own name
             self._connection.execute(f"INSERT INTO {held} SELECT * FROM source")  # noqa: S608
+        if self._view is not None:  # the rows as they were when they were copied
+            self._connection.execute("DROP TABLE data")
+            self._connection.execute(f"CREATE TEMP VIEW data AS {self._view}")
+            self._view = None
         table.attach(self._connection)
 
     def _people(self) -> int:

@@ -52,6 +52,9 @@ _DIRECT: dict[str, Physical] = {
     '"NULL"': Nothing(),
 }
 _SMALL = 1 << 22  # cells that a file is read once for, instead of at each question
+_FEW = (
+    1 << 17
+)  # cells of a frame likewise: to bind a frame takes longer than to scan it
 _CELLS = 1 << 11  # read as Python's at one time
 _LITTLE = 1 << 29  # bytes that a copy may take
 _EXACT_DIGITS = 15  # below 2^53: any database divides two exact doubles, rounding once
@@ -66,11 +69,14 @@ class Settled:
         layout: How each declared column is stored.
         rows: Its number of rows.
         files: Files that every later scan must be able to read.
+        view: Where ``data`` is a copy of the rows of ``source`` as they were, the SELECT
+            that reads those of now; else none.
     """
 
     layout: Layout
     rows: int
     files: tuple[str, ...]
+    view: str | None = None
 
 
 def settle(
@@ -79,7 +85,7 @@ def settle(
     """Make the relation ``data``.
 
     Every declared cell is read once, so that damage is found before anything is spent.
-    Columns of a file that are few enough are kept in memory from then on.
+    Columns of a file, or of a frame, that are few enough are copied into the database.
 
     Raises:
         SourceError: A column is stored as something that is neither numbers nor keys,
@@ -99,21 +105,23 @@ def settle(
             for i, (name, column) in enumerate(schema.stored)
         ]
         unread = [i for i, physical in enumerate(layout) if physical is None]
-        is_copied = bool(unread or (table.files and _is_small(connection, schema)))
+        is_copied = bool(unread or _is_small(connection, table, types))
+        view = None
         if unread:
             _read(connection, schema, unread, types)
         else:
             outputs = ", ".join(_as_days(i, t) for i, t in enumerate(types))
-            is_copied = is_copied and _copy(connection, outputs)
+            view = f"SELECT {outputs} FROM source"  # noqa: S608  our words
+            is_copied = is_copied and _copy(connection, view)
             if not is_copied:
-                view = f"CREATE TEMP VIEW data AS SELECT {outputs} FROM source"  # noqa: S608  our words
-                connection.execute(view)
+                connection.execute(f"CREATE TEMP VIEW data AS {view}")
         settled = tuple(
             p or _after_reading(column)
             for p, (_, column) in zip(layout, schema.stored, strict=True)
         )
         rows = _touch(connection, len(settled))
-        return Settled(settled, rows, () if is_copied else table.files)
+        files = () if is_copied else table.files
+        return Settled(settled, rows, files, view if is_copied else None)
     except duckdb.OutOfMemoryException:
         log.debug("the table needs too much memory", exc_info=True)
         needs_more = True
@@ -134,8 +142,8 @@ def damaged() -> SourceError:
     )
 
 
-def _copy(connection: duckdb.DuckDBPyConnection, outputs: str) -> bool:
-    """Copy the columns of a file into memory; false where they are larger than little.
+def _copy(connection: duckdb.DuckDBPyConnection, view: str) -> bool:
+    """Copy the columns of a source into the database; false where they are not little.
 
     Few cells can be long: equal texts take little of a file, and each its room here.
     """
@@ -149,7 +157,7 @@ def _copy(connection: duckdb.DuckDBPyConnection, outputs: str) -> bool:
         connection.execute(f"SET memory_limit = '{_LITTLE}B'")
     connection.execute("SET temp_directory = ''")
     try:
-        connection.execute(f"CREATE TEMP TABLE data AS SELECT {outputs} FROM source")  # noqa: S608  our words
+        connection.execute(f"CREATE TEMP TABLE data AS {view}")
     except duckdb.OutOfMemoryException:
         return False
     finally:
@@ -228,10 +236,16 @@ def _read(
     )
 
 
-def _is_small(connection: duckdb.DuckDBPyConnection, schema: Schema) -> bool:
+def _is_small(
+    connection: duckdb.DuckDBPyConnection, table: Table, types: list[str]
+) -> bool:
+    """Tell whether a source is to be copied; of frames, those of machine numbers alone."""
+    if not table.files and not all(kind in _DIRECT for kind in types):
+        return False  # a copy would refuse a text that is not Unicode
     row = connection.execute("SELECT COUNT(*) FROM source").fetchone()
     assert row is not None  # noqa: S101  an aggregate has one row
-    return int(row[0]) * len(schema.columns) <= _SMALL
+    cells = int(row[0]) * len(types)
+    return cells <= _SMALL if table.files else 0 < cells <= _FEW
 
 
 def _as_days(place: int, sql_type: str, table: str = "") -> str:

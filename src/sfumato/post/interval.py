@@ -41,6 +41,7 @@ from sfumato.post.corners import (
 from sfumato.post.figures import matrix, points
 from sfumato.post.matrix import Together, entry_points
 from sfumato.post.noise import DRAWS, noise_draws, noise_error
+from sfumato.post.order import of_ranks
 from sfumato.post.ranks import rank_intervals
 from sfumato.post.rule import Floats, Quotient, Spread, centre, limits
 
@@ -50,7 +51,6 @@ Levels: TypeAlias = "float | Floats"
 """A confidence, or several, whose ends are then stacked along a new first axis."""
 
 _CHUNK = 256  # groups at a time: 16 MB of draws
-_SORTED = 8  # ranks beyond which an array is sorted
 _FEWEST = 4  # draws beyond an end; fewer do not tell where it lies
 
 
@@ -102,7 +102,7 @@ def intervals(  # noqa: C901, PLR0911, PLR0912  one for each recipe
                 sums, counts = noise_draws(plan, (total, count))
                 spread = np.abs(half * sums + middle * counts)
                 rank = DRAWS - 1 - _outside(confidence, sides=1)
-                reach = float(_order(spread[None, :], rank)[0])
+                reach = float(of_ranks(spread[None, :], rank)[0])
             estimate = points(plan, recipe, values)
             return estimate - reach, estimate + reach
         case _:
@@ -210,8 +210,8 @@ def _quotient(
         none = sizes * rule.sign < rule.least
         outcomes = rule(sums, sizes)
         far = np.abs(outcomes)
-        low[part] = _order(np.where(none, -far, outcomes), outside)
-        high[part] = _order(np.where(none, far, outcomes), DRAWS - 1 - outside)
+        low[part] = of_ranks(np.where(none, -far, outcomes), outside)
+        high[part] = of_ranks(np.where(none, far, outcomes), DRAWS - 1 - outside)
     return low, high
 
 
@@ -301,10 +301,10 @@ def _bootstrap(
         none = rows < 1
         if not none.any():
             both = np.stack([outside, DRAWS - 1 - outside])
-            least, most = _order(outcomes, both)
+            least, most = of_ranks(outcomes, both)
         else:
-            least = _order(np.where(none, ends[0], outcomes), outside)
-            most = _order(np.where(none, ends[1], outcomes), DRAWS - 1 - outside)
+            least = of_ranks(np.where(none, ends[0], outcomes), outside)
+            most = of_ranks(np.where(none, ends[1], outcomes), DRAWS - 1 - outside)
         low.append(least)
         high.append(most)
     if not low:
@@ -326,17 +326,3 @@ def _outside(confidence: Levels, *, sides: int = 2) -> Any:
     share = (1 - np.asarray(confidence)) / sides
     fewer = DRAWS * share - np.sqrt(DRAWS * share * (1 - share))
     return np.maximum(0, np.floor(fewer)).astype(int)
-
-
-def _order(outcomes: Floats, ranks: Any) -> Floats:
-    """Return the outcome of a rank in each row, or of several (np.quantile loads numpy.ma).
-
-    Several ranks stand along new first axes. From some ten on, sorting all is faster.
-    """
-    several = np.ravel(ranks)
-    if len(several) > _SORTED:
-        ranked = np.sort(outcomes, axis=1)
-    else:
-        ranked = np.partition(outcomes, several, axis=1)
-    found: Floats = np.moveaxis(ranked[:, ranks], 0, -1)
-    return found
