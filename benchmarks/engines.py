@@ -2,11 +2,12 @@
 
 Each case runs in a child process of its own on the same Parquet file, so that CPU time
 and peak memory are its own. CPU seconds are the least of several repetitions of the
-statement alone; for Spark they are those of its Java process, after a first run that
-warms it up. Peers run in ``--peer-python``, by default this one; one that is not
+statement alone; for Spark they are those of Python and of its Java process together,
+after a first run that warms it up, and so is the peak. Peers run in ``--peer-python``, by default this one; one that is not
 installed there is named.
 
     python benchmarks/engines.py [--rows 10000000] [--peer-python .venv-benchmarks/bin/python]
+    python benchmarks/engines.py --only spark    # these cases alone
 """
 
 from __future__ import annotations
@@ -110,7 +111,17 @@ def spark_session(file):
     )
     frame = session.read.parquet(str(file))
     java = session.sparkContext._gateway.proc.pid
-    return session, frame, lambda: java_seconds(java)
+    _JAVA.append(java)
+    return session, frame, lambda: java_seconds(java) + process_time()
+
+
+_JAVA = []
+
+
+def java_peak():
+    """Return the peak MB of Spark's Java process, where there is one (Linux)."""
+    lines = [x for pid in _JAVA for x in Path(f"/proc/{pid}/status").read_text().splitlines()]  # fmt: skip
+    return sum(int(x.split()[1]) for x in lines if x.startswith("VmHWM")) / 1024
 
 
 def java_seconds(pid):
@@ -208,7 +219,7 @@ def child(case, file):
         start = clock()
         found = run()
         spent.append(clock() - start)
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024
+    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / 1024 + java_peak()
     print(json.dumps({"cpu": min(spent), "peak": peak, "answer": str(hash(str(found)))}))  # fmt: skip
     sys.stdout.flush()
     os._exit(0)  # some engines take long to say goodbye
@@ -249,8 +260,8 @@ def ratio(found, plain):
     return f"**{found['cpu'] / plain['cpu']:.2f}**" if "cpu" in found and "cpu" in plain else "-"  # fmt: skip
 
 
-def report(rows, spark_rows, peer):
-    """Return the tables as Markdown."""
+def report(rows, spark_rows, peer, only=""):
+    """Return the tables as Markdown, of the cases whose name begins with `only`."""
     import duckdb
 
     with tempfile.TemporaryDirectory() as folder:
@@ -258,13 +269,14 @@ def report(rows, spark_rows, peer):
         make(large, rows, rows // 10)
         make(small, SMALL, SMALL_PEOPLE)
         make(medium, spark_rows, spark_rows // 10)
+        left = {"failed": "left out"}
         at = {
-            case: measure(case, medium if case.startswith("spark") else large, peer if case.startswith("opendp") else sys.executable)
+            case: left if not case.startswith(only) else measure(case, medium if case.startswith("spark") else large, peer if case.startswith("opendp") else sys.executable)
             for case in CASES
         }  # fmt: skip
-        few = measure("duckdb people", small)
-        other = measure("opendp people", small, peer)
-        quick = measure("latency", small)
+        few = left if only else measure("duckdb people", small)
+        other = left if only else measure("opendp people", small, peer)
+        quick = left if only else measure("latency", small)
     spilled, whole = at["duckdb people, 500 MB"], at["duckdb people"]
     same = spilled.get("answer") == whole.get("answer") and "answer" in whole
     lines = [
@@ -309,13 +321,14 @@ def main():
     parser.add_argument("--rows", type=int, default=10_000_000)
     parser.add_argument("--spark-rows", type=int, default=10_000_000)
     parser.add_argument("--peer-python", default=sys.executable)
+    parser.add_argument("--only", default="", choices=["", "duckdb", "spark", "opendp"])
     parser.add_argument("--out", type=Path)
     parser.add_argument("--child", nargs=2, help=argparse.SUPPRESS)
     arguments = parser.parse_args()
     if arguments.child:
         child(*arguments.child)
         return
-    text = report(arguments.rows, arguments.spark_rows, arguments.peer_python)
+    text = report(arguments.rows, arguments.spark_rows, arguments.peer_python, arguments.only)  # fmt: skip
     if arguments.out:
         arguments.out.write_text(text, encoding="utf-8")
     else:

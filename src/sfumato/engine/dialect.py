@@ -34,7 +34,8 @@ class Dialect:
     a sub-query that must not be copied into the places where its columns are used.
     `length` is in code points. `sorted` is a text to sort by
     its bytes. `packed` makes a 16-bit integer of one that fits, where
-    groups of such are kept in an array. `coded` is the place of a text among several, from
+    groups of such are kept in an array. `recomputes` says that a named sub-query is computed
+    anew wherever it is used. `coded` is the place of a text among several, from
     0, or null.
     """
 
@@ -72,6 +73,7 @@ class Dialect:
     sorted: str = "{x}"
     packed: str = ""
     coded: str = ""
+    recomputes: bool = False
 
     def constant(self, value: float) -> str:
         """Return a double constant: its shortest text, read by the database."""
@@ -224,6 +226,7 @@ SPARK = Dialect(
     sum_int64="CAST(COALESCE(SUM({x}), 0) AS BIGINT)",
     null_int64="CAST(NULL AS BIGINT)",
     cte="{name} AS",
+    recomputes=True,
     grouping_takes_many=False,
     hexed="CAST(X'{x}' AS STRING)",
     length="char_length({x})",

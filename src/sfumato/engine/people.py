@@ -8,7 +8,8 @@ count, and the weighed integers are added up over people::
          uk AS (SELECT u AS person, COUNT(*) AS k FROM ug GROUP BY u)
     SELECT k0, SUM(s0 * min(m0, R)/m0 * min(k, G)/k) … FROM ug JOIN uk … GROUP BY k0
 
-and, for each histogram, once more with the bins of each person's rows. Where keys are
+and, for each histogram, once more with the bins of each person's rows. A database that would
+compute ``ug`` anew for ``uk`` counts k by a window in ``ug`` instead. Where keys are
 unknown, how many a person can bring in must be bounded too: there ``ug`` keeps G of her
 groups, chosen by `chosen`, and k plays no part. All steps are
 integer steps of at most 64 bits, so any engine returns the integers of `reference`:
@@ -159,14 +160,16 @@ class PeopleStatement:
 
     def _render(self) -> str:
         keys, cte = self._scan.keys, self._dialect.cte
-        weights = ""
-        if self._is_shared:
+        weights, kept = "", self._kept(keys)
+        if self._is_shared and self._dialect.recomputes:
+            kept = f"SELECT own.*, COUNT(*) OVER (PARTITION BY u) AS k FROM ({kept}) AS own"  # fmt: skip
+        elif self._is_shared:
             count = "SELECT u AS person, COUNT(*) AS k FROM ug GROUP BY u"
             weights = f", {cte.format(name='uk')} ({count})"
         branches = [self._branch(keys)]
         branches += [self._bin_branch(keys, i) for i, _ in enumerate(self._tables)]
         return (
-            f"SELECT * FROM (WITH {cte.format(name='ug')} ({self._kept(keys)}){weights} "
+            f"SELECT * FROM (WITH {cte.format(name='ug')} ({kept}){weights} "
             f"{' UNION ALL '.join(branches)}) AS people"
         )
 
@@ -296,7 +299,9 @@ class PeopleStatement:
         return f"b{self._scan.axes.index(axis)}"
 
     def _join(self, person: str) -> str:
-        return f" JOIN uk ON {person} = uk.person" if self._is_shared else ""
+        if not self._is_shared or self._dialect.recomputes:
+            return ""
+        return f" JOIN uk ON {person} = uk.person"
 
     def _is_cut(self) -> str:
         """Return the test that not everything of a person counts fully."""
