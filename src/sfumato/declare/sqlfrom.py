@@ -7,11 +7,13 @@ key, and of private tables on the person. Anything else is refused by name.
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
 from sfumato.declare.lookup import Lookup
 from sfumato.declare.relation import Base, Joined, Looked, Other, Part, United
 from sfumato.declare.schema import Schema
+from sfumato.declare.sqlpeople import PEOPLE, People
 from sfumato.declare.sqltree import SHAPE, Scope, Tree, kind_of, refuse, word_of
 from sfumato.errors import DeclarationError, nearest
 from sfumato.words import N_
@@ -28,6 +30,16 @@ _PERSON = N_(
 )
 _UNION = N_("write FROM (SELECT * FROM a UNION ALL SELECT * FROM b) AS both_years")
 _Pair: TypeAlias = "tuple[tuple[str | None, str], tuple[str | None, str]]"
+
+
+@final
+@dataclass(frozen=True, slots=True)
+class _Theirs:
+    """Private rows that are joined: their columns, and whose they are."""
+
+    rows: Part
+    names: list[str]
+    person: str | None
 
 
 @final
@@ -56,6 +68,10 @@ class From:
         (found,) = tree.open(source, "this", hint=SHAPE)
         tree.use("FROM")
         if kind_of(found) == "Subquery" and self._tables is not None:
+            if kind_of(found.args.get("this")) == "Select":
+                base, alias, names, person = self._people(found)
+                tree.scope = Scope({alias: {n: n for n in names}}, {alias: person})
+                return base
             return self._union(found)
         if kind_of(found) != "Table":
             refuse(word_of(found), SHAPE, table=tree.table)
@@ -100,12 +116,21 @@ class From:
             person = getattr(schema.unit, "column", None)
             self._tree.scope = Scope({alias: {n: n for n in schema}}, {alias: person})
 
+    def _people(self, node: Any) -> tuple[Base, str, list[str], str]:
+        """Read one row per person: the rows, their alias, their figures, the person."""
+        inner, alias = self._tree.open(node, "this", "alias", hint=PEOPLE)
+        if kind_of(inner) != "Select" or alias is None:
+            refuse("(SELECT", PEOPLE)
+        self._tree.use("(", ")")
+        base, names, person = People(self._tree, self.read).read(inner)
+        return base, self._alias(alias), names, person
+
     def _union(self, node: Any) -> Base:
         """Read ``(SELECT * FROM a UNION ALL SELECT * FROM b) AS name``."""
         tree = self._tree
         inner, alias = tree.open(node, "this", "alias", hint=_UNION)
         if kind_of(inner) != "Union":
-            refuse("(SELECT", _UNION)
+            refuse("(SELECT", PEOPLE)
         tree.use("(", ")")
         names = list(self._united(inner))
         schemas = [self._private(name) for name in names]
@@ -138,32 +163,45 @@ class From:
 
     def _join(self, base: Base | None, node: Any) -> Base:
         tree = self._tree
-        if self._tables is None or len(self._tables) < 2:  # noqa: PLR2004  the dataset's alone
+        alone = self._tables is None or len(self._tables) < 2  # noqa: PLR2004  the dataset's
+        if self._tables is None or (alone and kind_of(node.args.get("this")) != "Subquery"):  # fmt: skip
             refuse("JOIN", SHAPE, table=tree.table)
         table, side, kind, on, using = tree.open(node, "this", "side", "kind", "on", "using", hint=_PUBLIC)  # fmt: skip
-        if kind_of(table) != "Table":
-            refuse(word_of(table), _PUBLIC)
         form = f"{side or ''} {kind or ''}".strip()
         if form not in ("", "INNER", "LEFT", "LEFT OUTER"):
             refuse(f"{form} JOIN", _PUBLIC)
         tree.use("'JOIN'", *map(repr, form.split()))
-        name, alias = self._named(table)
-        found = self._tables.get(name)
-        if found is None:
-            raise self._unknown(name)
+        found, alias = self._met(table)
         if alias in tree.scope.columns:
             refuse(repr(alias), N_("give each table a name of its own: JOIN labs AS l"))
-        pairs = list(self._pairs(on, using, alias, found))
+        theirs = found if isinstance(found, Lookup) else found.person
+        pairs = list(self._pairs(on, using, alias, theirs))
         if isinstance(found, Lookup):
             return self._look_up(base, found, alias, pairs, inner="LEFT" not in form)
         if "LEFT" in form:
             refuse("LEFT JOIN", _PERSON)
-        person = getattr(found.unit, "column", None)
+        person = found.person
         whose = {c for c in tree.scope.persons.values() if c is not None}
         if person is None or len(pairs) != 1 or pairs[0][1][1] != person or pairs[0][0][1] not in whose:  # fmt: skip
             refuse("JOIN", _PERSON)
-        prefix = tree.scope.add(alias, list(found), person)
-        return Joined(Part(base), self._rows(name, found), prefix)
+        prefix = tree.scope.add(alias, found.names, person)
+        return Joined(Part(base), found.rows, prefix)
+
+    def _met(self, table: Any) -> tuple[Lookup | _Theirs, str]:
+        """Return what is joined, and the name that it has in the statement."""
+        if kind_of(table) == "Subquery":
+            base, alias, names, person = self._people(table)
+            return _Theirs(Part(base), names, person), alias
+        if kind_of(table) != "Table":
+            refuse(word_of(table), _PUBLIC)
+        name, alias = self._named(table)
+        found = None if self._tables is None else self._tables.get(name)
+        if found is None:
+            raise self._unknown(name)
+        if isinstance(found, Lookup):
+            return found, alias
+        whose = getattr(found.unit, "column", None)
+        return _Theirs(self._rows(name, found), list(found), whose), alias
 
     def _look_up(
         self,
@@ -183,9 +221,12 @@ class From:
         return Looked(Part(base), on, table, prefix, inner)
 
     def _pairs(
-        self, on: Any, using: Any, alias: str, table: Schema | Lookup
+        self, on: Any, using: Any, alias: str, table: Lookup | str | None
     ) -> Iterator[_Pair]:
-        """Yield what is compared: a column of the rows so far, and one of the table."""
+        """Yield what is compared: a column of the rows so far, and one of the table.
+
+        The table is a public one, or the column of persons of a private one.
+        """
         tree = self._tree
         if using:
             tree.use("'USING'", "(", ")", *"," * (len(using) - 1))
@@ -201,7 +242,7 @@ class From:
         yield from self._compared(on, alias, table)
 
     def _compared(
-        self, node: Any, alias: str, table: Schema | Lookup
+        self, node: Any, alias: str, table: Lookup | str | None
     ) -> Iterator[_Pair]:
         tree, kind = self._tree, kind_of(node)
         if kind == "Paren":
@@ -226,7 +267,7 @@ class From:
         yield one, other
 
     def _is_of(
-        self, cell: tuple[str | None, str], alias: str, table: Schema | Lookup
+        self, cell: tuple[str | None, str], alias: str, table: Lookup | str | None
     ) -> bool:
         """Tell whether a column is one of the table that is joined."""
         whose, name = cell
@@ -234,8 +275,7 @@ class From:
             return whose == alias
         if isinstance(table, Lookup):
             return name in table.key and not self._tree.scope.holds(name)
-        person = getattr(table.unit, "column", None)
-        return name == person and name not in self._tree.scope.persons.values()
+        return name == table and name not in self._tree.scope.persons.values()
 
     def _unknown(self, name: str | None) -> DeclarationError:
         if self._tables is not None and name is not None and len(self._tables) > 1:

@@ -38,8 +38,9 @@ _FUNCTIONS: Final = {
         "PERCENTILE_DISC", "WITHIN", "GROUP", "FLOOR", "ABS", "LOWER", "TRIM", "CAST",
         "TRY_CAST", "EXTRACT", "YEAR", "MONTH", "DAY", "ISODOW", "CLIP", "COALESCE",
         "NULLIF", "DATE", "DOUBLE", "COVAR_POP", "CORR", "MODE", "JOIN", "LEFT", "INNER",
-        "OUTER", "ON", "USING", "UNION", "ALL", "DISTINCT",
+        "OUTER", "ON", "USING", "UNION", "ALL", "DISTINCT", "MAX", "MIN", "MIN_BY", "MAX_BY",
     )},
+    "ARG_MIN": "MIN_BY", "ARG_MAX": "MAX_BY",
     "REAL": "DOUBLE", "FLOAT": "DOUBLE", "DOUBLE PRECISION": "DOUBLE",
 }  # fmt: skip
 """Words that SQL does not tell apart by capitals, or at all."""
