@@ -186,6 +186,20 @@ def test_a_changed_answer_is_found(ledger, without_trigger, change, fault):
     assert [f.say() for f in verify(ledger).findings] == [f"answer 1: {fault}"]
 
 
+def test_a_changed_answer_is_not_handed_out(ledger, without_trigger, raw, book):
+    """Asked again under its key: what is told is what the chain promised, or nothing."""
+    assert book(ledger).debit(TENTH, plan="p0", request_key="k0").content == b"answer"
+    gc.collect()
+    without_trigger(ledger, "answer_is_final", "UPDATE answer SET content = x'00'")
+    raw(ledger, "INSERT INTO answer VALUES (2, x'00')")
+    open_ = book(ledger)
+
+    for number in (0, 1):
+        with pytest.raises(LedgerError, match=f"answer {number + 1} was changed"):
+            open_.debit(TENTH, plan=f"p{number}", request_key=f"k{number}")
+    assert open_.left == Epsilon("0.5")
+
+
 def test_an_invented_answer_is_found(ledger, raw):
     """An answer without an entry was stored by somebody else."""
     raw(ledger, "INSERT INTO answer VALUES (2, x'00')")

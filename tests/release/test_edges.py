@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from sfumato.errors import ArgumentError
-from sfumato.release import Figure, Measurement, Release
+from sfumato.release import Figure, Measurement, Release, from_json
 from sfumato.release import workbook as sheets
 from sfumato.release.package import descriptor
 from sfumato.release.show import to_text
@@ -47,6 +47,7 @@ def test_half_a_character_stops_no_form(release, tmp_path: Path, form) -> None:
     )
 
     told.save(tmp_path / f"r.{form}", lang="en")
+    assert told.to_pandas()["title"][0] == told.to_polars()["title"][0] == "\\ud800"
 
     assert (tmp_path / f"r.{form}").stat().st_size
 
@@ -143,3 +144,38 @@ def test_a_package_is_one_language(release, tmp_path: Path) -> None:
 def test_text_shows_what_is_no_character(release) -> None:
     """On a terminal too."""
     assert "\\uffff" in to_text(replace(release, title="\uffff"), lang="en")
+
+
+@pytest.mark.parametrize(
+    ("place", "field", "value", "fact"),
+    [
+        ("figures", "estimate", 10**400, r"estimate must be a finite number"),
+        ("figures", "interval", [0, 10**400], r"interval\[1\] must be a finite number"),
+        ("figures", "dots", [1, 2, 3], "dots must be twenty numbers in order"),
+        (
+            "figures",
+            "dots",
+            [*range(19, -1, -1)],
+            "dots must be twenty numbers in order",
+        ),
+        ("measurements", "sensitivity", 10**400, "sensitivity must be a finite number"),
+    ],
+)
+def test_a_file_with_numbers_that_no_page_can_hold_is_refused(
+    release: Release, place, field, value, fact
+) -> None:
+    """When it is read, not when it is drawn."""
+    document = release.to_dict()
+    document[place][0][field] = value
+
+    with pytest.raises(ArgumentError, match=fact):
+        from_json(json.dumps(document))
+
+
+def test_a_file_with_a_scale_that_no_float_holds_is_refused(release: Release) -> None:
+    """It is the text of a number, but no page can compute with it."""
+    document = release.to_dict()
+    document["figures"][0]["noise"][0]["scale"] = "1e400"
+
+    with pytest.raises(ArgumentError, match="scale must be the text of a number"):
+        from_json(json.dumps(document))

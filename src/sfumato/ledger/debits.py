@@ -18,6 +18,7 @@ from sfumato.errors import LedgerError
 from sfumato.ledger.amounts import Amounts
 from sfumato.ledger.budgets import Account, charge_all, read_account
 from sfumato.ledger.chain import Entry, Tail, canonical, link
+from sfumato.ledger.recent import tampered
 from sfumato.ledger.running import Running
 from sfumato.ledger.schema import ENTRIES
 from sfumato.ledger.transaction import Transaction, now
@@ -195,7 +196,25 @@ class Order(NamedTuple):
                 ),
                 key=repr(self.request),
             )
-        return Stored(entry, bytes(content[0][0]))
+        return Stored(entry, _as_promised(transaction, entry, bytes(content[0][0])))
+
+
+def _as_promised(transaction: Transaction, debit: Entry, content: bytes) -> bytes:
+    """Return a stored answer whose hash stands in the chain.
+
+    Raises:
+        LedgerError: It was changed. Nothing more was spent.
+    """
+    found = transaction.db.rows(
+        "SELECT body FROM entry WHERE kind = 'answer' AND place > ? AND body LIKE ?"
+        " ORDER BY place LIMIT 1",
+        debit.place, f'%"debit":{debit.debits},%',
+    )  # fmt: skip
+    promised = json.loads(found[0][0])["sha256"] if found else ""
+    if hashlib.sha256(content).hexdigest() != promised:
+        place = f"answer {debit.debits}"
+        raise tampered(place, N_("was changed: its hash does not fit"))
+    return content
 
 
 def read_order(entry: Entry) -> Order:

@@ -11,6 +11,7 @@ from sfumato.release.libraries import need
 from sfumato.release.merged import merge
 from sfumato.release.record import Release
 from sfumato.release.tables import Sort, sort_of, text_of
+from sfumato.release.text import whole
 
 __all__ = ["to_parquet"]
 
@@ -38,16 +39,11 @@ def to_parquet(releases: Sequence[Release]) -> bytes:
         sort = sort_of(name, cells)
         kind = getattr(arrow, _TYPES[sort])()
         values = [text_of(c) for c in cells] if sort == "mixed" else cells
-        values = [_whole(c) if isinstance(c, str) else c for c in values]
-        fields.append(arrow.field(_whole(name), kind))
+        values = [whole(c) if isinstance(c, str) else c for c in values]
+        fields.append(arrow.field(whole(name), kind))
         columns.append(arrow.array(values, kind))
     claims = json.dumps([to_dict(r)["claim"] for r in releases], ensure_ascii=False)
-    schema = arrow.schema(fields, metadata={"sfumato.claims": _whole(claims)})
+    schema = arrow.schema(fields, metadata={"sfumato.claims": whole(claims)})
     out = io.BytesIO()
     parquet.write_table(arrow.table(columns, schema=schema), out)
     return out.getvalue()
-
-
-def _whole(text: str) -> str:
-    """Return a text that UTF-8 can hold: half a pair of surrogates is spelled out."""
-    return text.encode("utf-8", "backslashreplace").decode("utf-8")

@@ -32,6 +32,7 @@ __all__ = ["from_json"]
 T = TypeVar("T")
 Reader = Callable[[Any, str], Any]
 
+_DOTS = 20
 _HINT = N_("give a release.json that sfumato wrote, unchanged")
 
 
@@ -103,9 +104,17 @@ def _is_text(value: Any, where: str) -> str:
 def _is_number(value: Any, where: str) -> float:
     if isinstance(value, bool) or not isinstance(value, int | float):
         raise _wrong(N_("{where} must be a number"), where)
-    if isinstance(value, float) and not isfinite(value):
+    if not _fits(value):
         raise _wrong(N_("{where} must be a finite number"), where)
     return value
+
+
+def _fits(value: float | Fraction) -> bool:
+    """Tell whether a number is finite, also as a float: pages compute with floats."""
+    try:
+        return isfinite(float(value))
+    except OverflowError:
+        return False
 
 
 def _is_share(value: Any, where: str) -> float:
@@ -128,7 +137,7 @@ def _is_flag(value: Any, where: str) -> bool:
 
 def _is_amount(value: Any, where: str) -> str:
     amount = exact(_is_text(value, where))
-    if amount is None or amount < 0:
+    if amount is None or amount < 0 or not _fits(amount):
         raise _wrong(N_("{where} must be the text of a number, 0 or more"), where)
     return str(value)
 
@@ -181,6 +190,13 @@ def _is_pair(value: Any, where: str) -> tuple[float, float]:
     if len(numbers) != 2 or numbers[0] > numbers[1]:  # noqa: PLR2004  a pair
         raise _wrong(N_("{where} must be two numbers in order"), where)
     return (numbers[0], numbers[1])
+
+
+def _is_dots(value: Any, where: str) -> tuple[float, ...]:
+    dots: tuple[float, ...] = _is_list(_is_number)(value, where)
+    if len(dots) != _DOTS or list(dots) != sorted(dots):
+        raise _wrong(N_("{where} must be twenty numbers in order"), where)
+    return dots
 
 
 def _is_list(reader: Reader) -> Reader:
@@ -274,7 +290,7 @@ _figure = _record(
         "other_bin": _is_bin,
         "raw": _is_number,
         "sampling": _is_pair,
-        "dots": _is_list(_is_number),
+        "dots": _is_dots,
     },
 )
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Literal, TypeAlias
 
 from sfumato.release.libraries import need
 from sfumato.release.record import Figure, Person, Release
+from sfumato.release.text import whole
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -211,7 +212,7 @@ def to_pandas(release: Release) -> pd.DataFrame:
     made = {}
     for name, cells in to_columns(release).items():
         kind = _PANDAS.get((sort_of(name, cells), None in cells), "object")
-        made[name] = pandas.Series(cells, dtype=kind)
+        made[whole(name)] = pandas.Series(list(map(_written, cells)), dtype=kind)
     frame: pd.DataFrame = pandas.DataFrame(made)
     return frame
 
@@ -234,10 +235,14 @@ def to_polars(release: Release) -> pl.DataFrame:
     for name, cells in to_columns(release).items():
         sort = sort_of(name, cells)
         mixed = sort == "mixed"
-        values = [text_of(c) for c in cells] if mixed else cells
-        made.append(polars.Series(name, values, dtype=types[sort], strict=False))
+        values = [_written(text_of(c) if mixed else c) for c in cells]
+        made.append(polars.Series(whole(name), values, dtype=types[sort], strict=False))
     frame: pl.DataFrame = polars.DataFrame(made)
     return frame
+
+
+def _written(cell: Cell) -> Cell:
+    return whole(cell) if isinstance(cell, str) else cell
 
 
 def text_of(cell: Cell) -> str | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from unicodedata import category, combining, east_asian_width
 
-__all__ = ["aligned", "columns", "pad", "visible"]
+__all__ = ["aligned", "columns", "pad", "visible", "whole"]
 
 _NONE = "\ufffe\uffff"  # no characters: XML, hence SVG, may not hold them
 _PICTURES = 0x2400  # Unicode's pictures of the control characters 0 to 31
@@ -30,6 +30,16 @@ def _sign(char: str) -> str:
         return chr(_PICTURES + code)
     hidden = category(char) in {"Cc", "Cf", "Cs", "Zl", "Zp"} or char in _NONE
     return f"\\u{code:04x}" if hidden else char
+
+
+def whole(text: str) -> str:
+    r"""Return a text that UTF-8 can hold: half a pair of surrogates is spelled out.
+
+    Examples:
+        >>> whole("a\ud800"), whole("\U0001f600") == "\U0001f600"
+        ('a\\ud800', True)
+    """
+    return text.encode("utf-8", "backslashreplace").decode("utf-8")
 
 
 def columns(text: str) -> int:
