@@ -223,3 +223,79 @@ def test_a_stand_in_of_one_table_is_none_of_several(clinic, tmp_path):
 
     assert done.exit_code == 2
     assert "several private tables" in done.output + str(done.stderr)
+
+
+IN_SQL = {
+    "a filter": (
+        'statistics = [{ mean = "x" }, { count = true }]\ngroup_by = ["site"]\nwhere = "x >= 2"\n',
+        "SELECT site, AVG(x), COUNT(*) FROM visits WHERE x >= 2 GROUP BY site",
+    ),
+    "a computed column of the file": (
+        'statistics = [{ count = true }]\nwhere = "late == true"\n',
+        "SELECT COUNT(*) FROM visits WHERE late = TRUE",
+    ),
+    "a public table": (
+        'rows = [{ join = "sites", on = "site" }]\ngroup_by = ["region"]\n' + COUNT,
+        "SELECT region, COUNT(*) FROM visits LEFT JOIN sites ON visits.site = sites.code GROUP BY region",
+    ),
+    "another table": (
+        'rows = [{ table = "labs" }]\nstatistics = [{ mean = "y" }]\n',
+        "SELECT AVG(y) FROM labs",
+    ),
+    "people": (
+        'rows = [{ per_person = [{ name = "worst", max = "x" }, { name = "home", last = "site", by = "day" }] }]\n'
+        'where = "high == true"\ngroup_by = ["home"]\nstatistics = [{ people = true }]\n',
+        "SELECT home, COUNT(DISTINCT pid) FROM (SELECT MAX(x) AS worst, MAX_BY(site, day) AS home "
+        "FROM visits GROUP BY pid) AS p WHERE high = TRUE GROUP BY home",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", IN_SQL)
+def test_a_release_in_sql_is_that_of_its_entries(clinic, name):
+    """Both make one plan, down to its digest; and `run` answers it."""
+    entries, text = IN_SQL[name]
+    said = load(clinic(entries)).releases[0]
+
+    path = clinic(f'sql = "{text}"\n')
+    asked = load(path).releases[0]
+    done = CliRunner().invoke(cli, ["run", str(path), "--yes"])
+
+    assert asked.plan.digest == said.plan.digest
+    assert asked.targets == said.targets
+    assert done.exit_code == 0, done.output
+
+
+def test_values_in_sql_stand_on_computed_columns_of_the_file(clinic):
+    """The file's columns come before those that the text computes of them."""
+    text = "SELECT SUM(CASE WHEN late = TRUE THEN 2 ELSE 0 END) AS s FROM visits"
+
+    (asked,) = load(clinic(f'sql = "{text}"\n')).releases
+
+    assert len(asked.query.derived) == 2
+    assert asked.query.derived[0].name == "late"
+
+
+BAD_SQL = {
+    "both": ('sql = "SELECT COUNT(*) FROM visits"\n' + COUNT, "both sql and statistics"),
+    "a filter beside it": ('sql = "SELECT COUNT(*) FROM visits"\nwhere = "x > 1"\n', "both sql and where"),
+    "neither": ("", "asks for nothing"),
+    "no statistics": ("statistics = []\n", "asks for nothing"),
+    "beyond the grammar": ('sql = "SELECT x FROM visits"\n', "selects the cells"),
+    "an unknown table": ('sql = "SELECT COUNT(*) FROM visit"\n', "no private table 'visit'"),
+    "an unknown column": ('sql = "SELECT AVG(w) FROM visits"\n', "unknown column 'w'"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("name", BAD_SQL)
+def test_bad_sql_is_refused_at_its_place(clinic, name):
+    """The error names the release, and nothing is written or spent."""
+    text, words = BAD_SQL[name]
+    path = clinic(text)
+
+    done = CliRunner().invoke(cli, ["run", str(path), "--yes"])
+
+    assert done.exit_code == 2
+    assert words in done.output
+    assert "releases.r" in done.output
+    assert not list(path.parent.glob("*.ledger"))

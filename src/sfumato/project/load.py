@@ -31,6 +31,7 @@ from sfumato.project.place import place_of, placed, shown
 from sfumato.project.refuse import refusal
 from sfumato.project.related import still_underived, with_rows
 from sfumato.project.share import Wanted, share_out
+from sfumato.project.sql import asked_in_sql
 from sfumato.project.synthetic import AskedTable
 from sfumato.project.toml import read_toml
 from sfumato.words import N_
@@ -283,6 +284,11 @@ def _query(
     entry: model.ReleaseTable, whole: model.ProjectFile, dataset: Dataset, file: str
 ) -> Query:
     place, schema = f"{file}: {place_of('releases', entry.name)}", dataset.schema
+    if entry.sql is not None:
+        with placed(f"{place}.sql"):
+            query = asked_in_sql(entry.sql, dataset, whole.derive)
+            check_query(query, schema)
+        return query
     query = with_rows(entry.rows, dataset, whole.derive, f"{place}.rows")
     query = query.select(*(s.declared() for s in entry.statistics))
     if entry.group_by or entry.keys is not None or entry.other is not None:
@@ -309,11 +315,16 @@ def _asked(
         loss=loss,
         plan=plan,
         confidence=entry.confidence,
-        targets=tuple(
-            None if s.target is None else float(s.target) for s in entry.statistics
-        ),
+        targets=_targets(entry, query),
         shared=entry.epsilon is None and entry.rho is None,
     )
+
+
+def _targets(entry: model.ReleaseTable, query: Query) -> tuple[float | None, ...]:
+    if entry.sql is not None:
+        return (None,) * len(query.statistics)
+    wished = (s.target for s in entry.statistics)
+    return tuple(None if one is None else float(one) for one in wished)
 
 
 def _ledger(text: str, where: Path) -> Path | str:

@@ -195,6 +195,9 @@ def _one_amount(epsilon: object, rho: object) -> None:
         )
 
 
+_SAID = ("statistics", "group_by", "keys", "other", "where", "rows")
+
+
 class ReleaseTable(Strict):
     """One release: a question and what it may cost."""
 
@@ -208,7 +211,13 @@ class ReleaseTable(Strict):
     weight: Positive = Field(
         default=None, description="Its share where budget.split is weighted or optimal"
     )
-    statistics: list[StatisticTable] = Field(min_length=1)
+    statistics: list[StatisticTable] = Field(default_factory=list)
+    sql: str | None = Field(
+        default=None,
+        min_length=1,
+        description="Instead of statistics, group_by, keys, other, where and rows: one "
+        "SELECT, such as: SELECT AVG(Glucose) FROM patients WHERE Age >= 30",
+    )
     group_by: list[str] = Field(
         default_factory=list, description="Category, boolean or text columns"
     )
@@ -232,6 +241,20 @@ class ReleaseTable(Strict):
     def _fits(self) -> ReleaseTable:
         if self.epsilon is not None and self.rho is not None:
             _one_amount(self.epsilon, self.rho)
+        if self.sql is None and not self.statistics:
+            raise DeclarationError(
+                N_("the release asks for nothing"),
+                hint=N_(
+                    'write statistics = [{{ count = true }}], or sql = "SELECT COUNT(*) …"'
+                ),
+            )
+        said = [entry for entry in _SAID if getattr(self, entry)]
+        if self.sql is not None and said:
+            raise DeclarationError(
+                N_("the release has both sql and {entry}"),
+                hint=N_("the SQL says all of the question: remove {entry}, or sql"),
+                entry=said[0],
+            )
         return self
 
 
