@@ -179,3 +179,20 @@ def test_a_file_with_a_scale_that_no_float_holds_is_refused(release: Release) ->
 
     with pytest.raises(ArgumentError, match="scale must be the text of a number"):
         from_json(json.dumps(document))
+
+
+def test_one_is_not_told_as_many(release: Release) -> None:
+    """A single figure beyond those that have room is one figure, in text and on pages."""
+    one = replace(release.figures[0], kind="count")
+    many = tuple(replace(one, group={"Ward": i}) for i in range(201))
+
+    assert "… and 1 more figure\n" in to_text(replace(release, figures=many), lang="en")
+    page = to_html([replace(release, figures=many[:61])], lang="en")
+    assert "1 more figure of this kind is in the table" in page
+    page = to_html([replace(release, figures=(one,))], lang="en")
+    assert "one figure with an error bar, 768 (Number of rows)" in page
+
+
+def test_no_figure_leaves_no_hole(release: Release) -> None:
+    """Where no key is shown, the text has no empty table in it."""
+    assert "\n\n\n" not in to_text(replace(release, figures=()), lang="en")

@@ -58,7 +58,15 @@ def test_a_faithful_table_is_close_and_predicts(made):
     assert [a.name for a in found.attacks] == ["membership", "attribute"]
     assert all(a.bound <= 1 for a in found.attacks)
     assert len(found.classes) == 3
-    assert all("say nothing about ε" in text for text in found.classes)
+    assert all("say nothing about ε" in str(one) for one in found.classes)
+    chinese = quality_html(found, lang="zh")
+    for english in (
+        "protected unit",
+        "say nothing about",
+        "stand alone",
+        "distance of",
+    ):
+        assert english not in chinese
     for part in (found, found.columns, found.tables, found.attacks):
         assert "FOR THE OWNER'S EYES" in repr(part)
         assert "0." not in repr(part)

@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
+from math import ceil
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar, final
 
@@ -283,7 +284,7 @@ def _attack_words(attack: Attack, target: str) -> str:
         "inside": f"{100 * attack.inside:.1f}%",
         "outside": f"{100 * attack.outside:.1f}%",
         "gain": f"{100 * attack.gain:+.1f} ± {100 * attack.margin:.1f}",
-        "most": f"{100 * attack.bound:.0f}",
+        "most": f"{ceil(100 * attack.bound - 1e-9)}",
     }
     if attack.name == "membership":
         return say(

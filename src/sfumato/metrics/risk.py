@@ -7,7 +7,7 @@ from a mechanism of any ε, or of none, and no ε implies a k.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, final
 
@@ -16,6 +16,7 @@ import numpy as np
 from sfumato.errors import ArgumentError
 from sfumato.metrics.columns import Codes, Columns, codes, columns, numbers, pick
 from sfumato.release import OWNER_ONLY, ForOwner
+from sfumato.release.text import visible
 from sfumato.words import N_, language, speaker
 
 __all__ = [
@@ -53,11 +54,16 @@ class KAnonymity(ForOwner):
     unique: int
     quasi_identifiers: tuple[str, ...]
 
-    def __str__(self) -> str:
-        """Show it with the caveat, marked for the owner."""
+    def words(self, say: Callable[..., str]) -> tuple[str, ...]:
+        """Say it, and what it does not say."""
         fact = N_("k = {k}: {unique} of {rows} rows stand alone, in {classes} classes")
         facts = {"k": self.k, "unique": self.unique}
-        return _marked(fact, rows=self.rows, classes=self.classes, **facts)
+        told = say(fact, rows=self.rows, classes=self.classes, **facts)
+        return told, say(CAVEAT)
+
+    def __str__(self) -> str:
+        """Show it with the caveat, marked for the owner."""
+        return _marked(self)
 
 
 @final
@@ -78,14 +84,18 @@ class LDiversity(ForOwner):
     sensitive: str
     quasi_identifiers: tuple[str, ...]
 
-    def __str__(self) -> str:
-        """Show it with the caveat, marked for the owner."""
+    def words(self, say: Callable[..., str]) -> tuple[str, ...]:
+        """Say it, and what it does not say."""
         fact = N_(
             "l = {distinct} values of {name} at least in a class (entropy {e:.3g})"
         )
-        return _marked(
-            fact, distinct=self.distinct, name=self.sensitive, e=self.entropy
-        )
+        name = visible(self.sensitive)
+        told = say(fact, distinct=self.distinct, name=name, e=self.entropy)
+        return told, say(CAVEAT)
+
+    def __str__(self) -> str:
+        """Show it with the caveat, marked for the owner."""
+        return _marked(self)
 
 
 @final
@@ -106,10 +116,14 @@ class TCloseness(ForOwner):
     sensitive: str
     quasi_identifiers: tuple[str, ...]
 
+    def words(self, say: Callable[..., str]) -> tuple[str, ...]:
+        """Say it, and what it does not say."""
+        fact = N_("t = {t:.3g}: the largest distance of a class in {name}")
+        return say(fact, t=self.t, name=visible(self.sensitive)), say(CAVEAT)
+
     def __str__(self) -> str:
         """Show it with the caveat, marked for the owner."""
-        fact = N_("t = {t:.3g}: the largest distance of a class in {name}")
-        return _marked(fact, t=self.t, name=self.sensitive)
+        return _marked(self)
 
 
 def k_anonymity(
@@ -209,9 +223,9 @@ def t_closeness(
     return TCloseness(float(t.max()), "ordered", sensitive, names)
 
 
-def _marked(fact: str, **facts: object) -> str:
+def _marked(found: KAnonymity | LDiversity | TCloseness) -> str:
     say = speaker(language())
-    return f"{say(OWNER_ONLY)}\n{say(fact, **facts)}\n{say(CAVEAT)}"
+    return "\n".join([say(OWNER_ONLY), *found.words(say)])
 
 
 def _names(quasi_identifiers: Sequence[str]) -> tuple[str, ...]:

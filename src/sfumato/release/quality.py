@@ -2,12 +2,22 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import final
+from typing import Protocol, final
 
 from sfumato.release.owner import ForOwner
+from sfumato.release.record import Claim
 
-__all__ = ["Attack", "ColumnGap", "OwnerQuality", "Portrait", "TableGap"]
+__all__ = ["Attack", "ColumnGap", "InWords", "OwnerQuality", "Portrait", "TableGap"]
+
+
+class InWords(Protocol):
+    """What can say itself in any language."""
+
+    def words(self, say: Callable[..., str]) -> tuple[str, ...]:
+        """Return it in sentences."""
+
 
 Matrix = tuple[tuple[float, ...], ...]
 
@@ -94,7 +104,7 @@ class OwnerQuality(ForOwner):
 
     Attributes:
         title: Name of the release.
-        promise: The claim of the release, in words.
+        claim: What the release promised; it does not cover this comparison.
         true_rows: Rows of the private table.
         made_rows: Rows of the synthetic table.
         columns: Column by column.
@@ -109,14 +119,13 @@ class OwnerQuality(ForOwner):
         true_auc: AUC of a model trained on true rows, on rows held out.
         made_auc: AUC of a model trained on synthetic rows, on the same rows.
         attacks: What attackers gain.
-        classes: k-anonymity, l-diversity and t-closeness of the synthetic table in
-            words, with what they do not say.
+        classes: k-anonymity, l-diversity and t-closeness of the synthetic table.
         held_out: Whether rows were held out; without them, the models are tested on
             rows they were made from, and there are no attacks.
     """
 
     title: str
-    promise: str
+    claim: Claim
     true_rows: int
     made_rows: int
     columns: tuple[ColumnGap, ...]
@@ -131,5 +140,5 @@ class OwnerQuality(ForOwner):
     true_auc: float | None
     made_auc: float | None
     attacks: tuple[Attack, ...]
-    classes: tuple[str, ...]
+    classes: tuple[InWords, ...]
     held_out: bool

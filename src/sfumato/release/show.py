@@ -43,8 +43,8 @@ def to_text(release: Release, *, lang: str | None = None) -> str:
     table = [_heads(release, say), *_rows(release, say)]
     used = [i for i in range(len(table[0])) if any(row[i] for row in table[1:])]
     widths = {i: max(columns(row[i]) for row in table) for i in used}
-    lines.append("")
-    for row in table:
+    lines += [""] if used else []
+    for row in table if used else []:
         cells = (pad(row[i], widths[i], right=i in _NUMBERS) for i in used)
         lines.append("  ".join(cells).rstrip())
     lines += ["", *_foot(release, say)]
@@ -112,7 +112,9 @@ def _row(figure: Figure, say: Say, ends: tuple[bool, bool]) -> list[str]:
 def _foot(release: Release, say: Say) -> Sequence[str]:
     receipt = release.claim.receipt
     more = len(release) - _MOST
-    lines = [say(N_("… and {count} more figures"), count=more)] if more > 0 else []
+    lines = [say(N_("… and 1 more figure"))] if more == 1 else []
+    if more > 1:
+        lines = [say(N_("… and {count} more figures"), count=more)]
     if not release.claim.private:
         lines.append(say(NOT_PRIVATE))
     return [

@@ -181,6 +181,7 @@ def audit_html(audited: Audited, *, lang: str | None = None) -> str:
     say = speaker(tongue)
     count = len(audited.violations)
     alarm = say(N_("{count} claims are VIOLATED"), count=count) if count else ""
+    alarm = say(N_("1 claim is VIOLATED")) if count == 1 else alarm
     title = say(N_("Audit: {title}"), title=visible(audited.title))
     return render(
         "audit.html",

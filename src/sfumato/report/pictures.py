@@ -69,6 +69,14 @@ class Picture:
         """Describe the picture for those who do not see it."""
         figures = [figure for figure, _ in self.pairs]
         least, most = (pick(figures, key=_estimate) for pick in (min, max))
+        if len(figures) == 1:
+            text = N_(
+                "{title}: one figure with an error bar, {value} ({place}). A table with all "
+                "numbers follows."
+            )
+            value, place = signed(number_words(least)[0]), place_words(least)
+            named = place or name_words(least, say)
+            return say(text, title=self.title, value=value, place=named)
         return say(
             N_(
                 "{title}: {count} figures with error bars, from {least} ({least_at}) "

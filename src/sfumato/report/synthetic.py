@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 
 from sfumato.release.owner import OWNER_ONLY
@@ -217,9 +218,9 @@ def quality_html(quality: OwnerQuality, *, lang: str | None = None) -> str:
         maps_=maps,
         aucs=[_three(quality.true_auc), _three(quality.made_auc)],
         attacks=[_attack(a, quality, say) for a in quality.attacks],
-        classes=[
-            [line for line in text.splitlines()[1:] if line] for text in quality.classes
-        ],
+        classes=[one.words(say) for one in quality.classes],
+        promise=promise(quality.claim, say),
+        target=visible(quality.target),
     )
 
 
@@ -283,5 +284,5 @@ def _attack(attack: Attack, quality: OwnerQuality, say: Say) -> tuple[str, ...]:
         f"{100 * attack.inside:.1f}%",
         f"{100 * attack.outside:.1f}%",
         f"{100 * attack.gain:+.1f} ± {100 * attack.margin:.1f}".replace("-", "−"),
-        f"{100 * attack.bound:.0f}",
+        f"{ceil(100 * attack.bound - 1e-9)}",
     )

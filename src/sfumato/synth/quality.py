@@ -20,8 +20,14 @@ from sfumato.errors import DeclarationError
 from sfumato.metrics import k_anonymity, l_diversity, t_closeness
 from sfumato.metrics.distance import total_variation
 from sfumato.noise import FixedStream
-from sfumato.release.promise import promise
-from sfumato.release.quality import Attack, ColumnGap, OwnerQuality, Portrait, TableGap
+from sfumato.release.quality import (
+    Attack,
+    ColumnGap,
+    InWords,
+    OwnerQuality,
+    Portrait,
+    TableGap,
+)
 from sfumato.release.synthetic import SyntheticRelease
 from sfumato.synth.coded import Columns, bins_of, coded, open_rows
 from sfumato.synth.draw import shuffled
@@ -30,7 +36,7 @@ from sfumato.synth.omitted import left_out
 from sfumato.synth.predict import auc, fit_logistic
 from sfumato.synth.synthesis import Synthesis, labels
 from sfumato.synth.table import SyntheticTable
-from sfumato.words import N_, speaker
+from sfumato.words import N_
 
 __all__ = ["attack_bound", "compared", "owner_quality", "portrait"]
 
@@ -123,7 +129,7 @@ def compared(
     first, second = bins_of(made.made.binnings, true), bins_of(made.made.binnings, fake)
     return OwnerQuality(
         title=made.release.title,
-        promise=promise(made.release.claim, speaker("en")),
+        claim=made.release.claim,
         true_rows=len(true[names[0]]),
         made_rows=len(drawn),
         columns=tuple(_gap(made, n, true[n], fake[n]) for n in made.made.names),
@@ -357,15 +363,15 @@ def _attack(name: str, inside: Any, outside: Any, bound: float) -> Attack:
 
 def _classes(
     drawn: SyntheticTable, quasi_identifiers: Sequence[str], target: str
-) -> tuple[str, ...]:
+) -> tuple[InWords, ...]:
     if not quasi_identifiers:
         return ()
     names = list(quasi_identifiers)
     table = {c.name: c.to_list() for c in drawn.columns}
-    found = [str(k_anonymity(table, names))]
+    found: list[InWords] = [k_anonymity(table, names)]
     if target and target not in names:
         found += [
-            str(l_diversity(table, names, target)),
-            str(t_closeness(table, names, target)),
+            l_diversity(table, names, target),
+            t_closeness(table, names, target),
         ]
     return tuple(found)
