@@ -136,8 +136,8 @@ class Session:
 
         Args:
             query: The question, or ``t.filter(…).group_by(…).aggregate(…)`` of Ibis
-                about a table of the dataset's name; the expression is taken apart and
-                never run (``docs/ibis.md``).
+                about a table of the dataset's name, or joined tables of the dataset;
+                the expression is taken apart and never run (``docs/ibis.md``).
 
         Raises:
             DeclarationError: An expression holds anything beyond the grammar.
@@ -146,7 +146,9 @@ class Session:
 
         if is_ibis(query):
             person = getattr(self.dataset.schema.unit, "column", None)
-            query = read_ibis(query, table=self.dataset.name, person=person)
+            name = self.dataset.name
+            known = KnownTables(self.dataset, name)
+            query = read_ibis(query, table=name, person=person, tables=known)
         return Question(self._desk, query)
 
     def profile(self) -> Spending:

@@ -11,6 +11,7 @@ rest of the argument, needs the standard library only. The grammar in words is
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from decimal import Decimal
 from functools import reduce
 from math import isfinite
@@ -29,6 +30,7 @@ from sfumato.declare.expr import (
     Operator,
     Or,
 )
+from sfumato.declare.ibis_join import TABLES, Rows, Tables, read_rows
 from sfumato.declare.ibis_node import kind_of, opened, refuse
 from sfumato.declare.ibis_shown import after_aggregate, with_shown
 from sfumato.declare.query import Query, Statistic
@@ -39,7 +41,6 @@ __all__ = ["is_ibis", "read_ibis"]
 
 _MOST = 200  # conditions; checks and engines walk filters recursively
 _DEEPEST = 250
-_TABLES = ("UnboundTable", "DatabaseTable", "InMemoryTable")
 _COMPARISONS: Final[dict[str, tuple[Operator, Operator]]] = {
     "Equals": ("==", "=="), "NotEquals": ("!=", "!="), "Less": ("<", ">"),
     "LessEqual": ("<=", ">="), "Greater": (">", "<"), "GreaterEqual": (">=", "<="),
@@ -69,15 +70,23 @@ def is_ibis(value: object) -> bool:
     return type(value).__module__.split(".")[0] == "ibis" and hasattr(value, "op")
 
 
-def read_ibis(expression: Any, *, table: str, person: str | None = None) -> Query:
+def read_ibis(
+    expression: Any,
+    *,
+    table: str,
+    person: str | None = None,
+    tables: Tables | None = None,
+) -> Query:
     """Read an expression as a question; nothing is run and nothing spent.
 
     Args:
         expression: ``t.filter(…).group_by(…).aggregate(…)`` of Ibis, and what may follow:
             filters, an order and a limit of its figures.
-        table: The only name that its table may have.
+        table: The name of the dataset's own table.
         person: The column that says whose a row is; the count of its distinct values is
             the number of people.
+        tables: All tables that may be asked about or joined, by name, that one among
+            them. Without it there is that one only.
 
     Raises:
         DeclarationError: The expression holds anything beyond the grammar; the message
@@ -87,52 +96,67 @@ def read_ibis(expression: Any, *, table: str, person: str | None = None) -> Quer
     parent, groups, metrics = opened(
         node, "Aggregate", "parent", "groups", "metrics", hint=_SHAPE, table=table
     )
-    conditions = _rows(parent, table)
-    keys = [_key(name, column, parent) for name, column in groups.items()]
+    filters, bottom = _filters(parent, table)
+    if tables is None:
+        rows = Rows(bottom, {}, None, person)
+        if kind_of(bottom) not in TABLES:
+            refuse(kind_of(bottom), _SHAPE, table=table)
+        if bottom.name != table:
+            raise _other_table(bottom.name, table)
+    else:
+        rows = read_rows(bottom, table, tables)
+    conditions = [_condition(p, replace(rows, node=of), 0) for p, of in filters]
+    if sum(map(_size, conditions)) > _MOST:
+        raise _too_large()
+    rows = replace(rows, node=parent)
+    keys = [_key(name, column, rows) for name, column in groups.items()]
     if not metrics:
         refuse("aggregate()", _STATISTICS, how='"pop"')
-    query = Query().group_by(*keys).select(*(_statistic(name, n, parent, person) for name, n in metrics.items()))  # fmt: skip
+    query = Query(base=rows.base).group_by(*keys)
+    query = query.select(*(_statistic(name, n, rows) for name, n in metrics.items()))
     query = query.where(reduce(And, conditions)) if conditions else query
-    return with_shown(query, following, lambda n, rows: _condition(n, rows, 0))
+    return with_shown(query, following, lambda n, told: _condition(n, Rows(told, {}), 0))  # fmt: skip
 
 
-def _rows(node: Any, table: str) -> list[Expr]:
-    """Return the filters between the table and the aggregate, the first one first."""
-    found: list[Expr] = []
-    while kind_of(node) not in _TABLES:
+def _filters(node: Any, table: str) -> tuple[list[tuple[Any, Any]], Any]:
+    """Return the filters between the tables and the aggregate, the first one first.
+
+    Each comes with the rows that it is a filter of; and what lies below all.
+    """
+    found: list[tuple[Any, Any]] = []
+    while kind_of(node) in ("Filter", "Project"):
         if kind_of(node) == "Filter":
             parent, several = opened(node, "Filter", "parent", "predicates", hint=_SHAPE, table=table)  # fmt: skip
-            found = [*(_condition(p, parent, 0) for p in several), *found]
-        elif kind_of(node) == "Project":
+            found = [*((p, parent) for p in several), *found]
+        else:
             parent, values = opened(node, "Project", "parent", "values", hint=_SHAPE, table=table)  # fmt: skip
             for name, value in values.items():
-                _key(name, value, parent)  # a choice of columns, and nothing new
-        else:
-            refuse(kind_of(node), _SHAPE, table=table)
+                _key(name, value, Rows(parent, {}))  # a choice of columns, nothing new
         if len(found) > _MOST:
             raise _too_large()
         node = parent
-    if node.name != table:
-        raise DeclarationError(
-            N_("the expression asks of the table {name}, and this is {table}"),
-            hint=N_("write ibis.table(…, name={table})"),
-            name=repr(str(node.name)),
-            table=repr(table),
-        )
-    if sum(map(_size, found)) > _MOST:
-        raise _too_large()
-    return found
+    return found, node
 
 
-def _key(name: str, node: Any, parent: Any) -> str:
-    column = _column(node, parent, N_("name columns of the table, without new names"))
-    if column != name:
-        refuse(repr(name), N_("name columns of the table, without new names"))
+def _other_table(name: str, table: str) -> DeclarationError:
+    return DeclarationError(
+        N_("the expression asks of the table {name}, and this is {table}"),
+        hint=N_("write ibis.table(…, name={table})"),
+        name=repr(str(name)),
+        table=repr(table),
+    )
+
+
+def _key(name: str, node: Any, parent: Rows) -> str:
+    hint = N_("name columns of the table, without new names")
+    column = _column(node, parent, hint)
+    if str(node.name) != name:
+        refuse(repr(name), hint)
     return column
 
 
 def _statistic(  # noqa: C901, PLR0911, PLR0912  one for each
-    name: str, node: Any, parent: Any, person: str | None
+    name: str, node: Any, parent: Rows
 ) -> Statistic:
     hint, facts, kind = _STATISTICS, {"how": '"pop"'}, kind_of(node)
     if kind in ("Covariance", "Correlation"):
@@ -153,13 +177,13 @@ def _statistic(  # noqa: C901, PLR0911, PLR0912  one for each
     if kind == "CountDistinct":
         inner, where = opened(node, kind, "arg", "where", hint=hint, **facts)
         _unconditional(where)
-        if person is None or _column(inner, parent, hint, **facts) != person:
+        if parent.person is None or _column(inner, parent, hint, **facts) != parent.person:  # fmt: skip
             refuse("nunique()", hint, **facts)
         return ask.people(name=name)
     if kind == "CountStar":
         rows, where = opened(node, kind, "arg", "where", hint=hint, **facts)
         _unconditional(where)
-        if rows != parent:
+        if rows != parent.node:
             refuse("count() of another table", hint, **facts)
         return ask.count(name=name)
     if kind in ("Variance", "StandardDev"):
@@ -203,7 +227,7 @@ def _unconditional(where: Any) -> None:
         refuse("where=", N_("filter the table instead: table.filter(…)"))
 
 
-def _condition(node: Any, parent: Any, depth: int) -> Expr:
+def _condition(node: Any, parent: Rows, depth: int) -> Expr:
     kind = kind_of(node)
     if depth > _DEEPEST:
         raise _too_large()
@@ -217,7 +241,7 @@ def _condition(node: Any, parent: Any, depth: int) -> Expr:
     return _leaf(node, parent)
 
 
-def _leaf(node: Any, parent: Any) -> Expr:
+def _leaf(node: Any, parent: Rows) -> Expr:
     kind = kind_of(node)
     if kind in ("IsNull", "NotNull"):
         (inner,) = opened(node, kind, "arg", hint=_FILTER)
@@ -237,7 +261,7 @@ def _leaf(node: Any, parent: Any) -> Expr:
     return refuse(kind, _FILTER)
 
 
-def _comparison(node: Any, parent: Any) -> Compare:
+def _comparison(node: Any, parent: Rows) -> Compare:
     kind = kind_of(node)
     left, right = opened(node, kind, "left", "right", hint=_FILTER)
     straight, turned = _COMPARISONS[kind]
@@ -246,12 +270,12 @@ def _comparison(node: Any, parent: Any) -> Compare:
     return Compare(_column(right, parent, _FILTER), turned, _value(left))
 
 
-def _column(node: Any, parent: Any, hint: str, **facts: object) -> str:
+def _column(node: Any, parent: Rows, hint: str, **facts: object) -> str:
     """Return the name of a column that stands alone, of these very rows."""
     rows, name = opened(node, "Field", "rel", "name", hint=hint, **facts)
-    if rows != parent:
+    if rows != parent.node:
         refuse(repr(str(name)), _SHAPE, table="it")
-    return str(name)
+    return parent.names.get(str(name), str(name))
 
 
 def _value(node: Any) -> Literal_:
