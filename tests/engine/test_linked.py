@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.schema import Boolean, Category, Integer, Schema, token
 from sfumato.declare.unit import Unit
-from sfumato.engine import linked
+from sfumato.engine import duckdb, linked
 from sfumato.engine.contingency import count_tables
 from sfumato.engine.linked import Heads, Tails, Together
 from sfumato.engine.tally import count_rows
@@ -134,3 +134,19 @@ def test_a_join_that_multiplies_rows_is_found(monkeypatch):
     assert right == FINE * 2
     with pytest.raises(AssertionError):
         assert counted(people, visits)[1][0].sum() <= FINE * 2
+
+
+def test_rows_are_read_some_at_a_time_or_all_at_once(monkeypatch):
+    """However an engine hands its rows over, the tables are the same."""
+    people = [{"who": i, "sex": "FM"[i % 2], "age": i % 10} for i in range(7)]
+    visits = [{"who": i % 9, "ill": i % 2 == 0, "code": f"K{i}"} for i in range(20)]
+    right = counted(people, visits)
+
+    monkeypatch.setattr(duckdb, "_AT_ONCE", 3)
+    some = counted(people, visits)
+    monkeypatch.setattr(linked, "DuckDBEngine", int)  # as of a database: all at once
+    whole = counted(people, visits)
+
+    for tables in (some, whole):
+        for one, other in zip(right, tables, strict=True):
+            assert [t.tolist() for t in one] == [t.tolist() for t in other]

@@ -112,8 +112,7 @@ def test_numbers_of_other_people_are_found(monkeypatch):
 
     def wrong(other, people, coding, query):
         whose, _ = other.rows(())
-        last = [p for p in whose if p is not None][-1]
-        return right(other, [last] * len(people), coding, query)
+        return right(other, np.full_like(people, whose[whose >= 0][-1]), coding, query)
 
     check([*FEW, WAYS[-1]])
     monkeypatch.setattr(linked, "_numbers", wrong)
@@ -128,10 +127,11 @@ def test_facts_borrowed_of_other_people_are_found(monkeypatch):
 
     def wrong(self, codings):
         people, bins = right(self, codings)
-        if any(c.column == "sex" for c in codings) and "a" in people:
+        a, c = (self.people.get(name, -2) for name in "ac")
+        if any(k.column == "sex" for k in codings) and a in people:
             people, bins = (
-                [*people, "c"],
-                [np.append(b, b[people.index("a")]) for b in bins],
+                np.append(people, c),
+                [np.append(b, b[people.tolist().index(a)]) for b in bins],
             )
         return people, bins
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from tempfile import TemporaryDirectory
 from threading import Lock
 from types import MappingProxyType
@@ -41,6 +41,7 @@ _CONFIG: dict[str, str | bool | int | float | list[str]] = {
     "temp_directory": "",  # private rows are never spilled to a disk
 }
 _ONE_READER = 122_880  # rows that one thread reads: others would only hold memory
+_AT_ONCE = 1 << 14  # rows that are Python's at one time, where all are read
 _FEW_ROWS = 1 << 13  # so few are soon read again: many tables at once hold more memory
 _SPILL = "sfumato-"  # how the name of a folder for temporary files begins
 
@@ -159,6 +160,16 @@ class DuckDBEngine:
         with self._lock:  # cursors of their own would not see a registered frame
             asked = self._known.get(sql, sql)  # half of the work is to read the text
             return self._connection.execute(asked).fetchall()
+
+    def batches(self, sql: str) -> Iterator[list[tuple[object, ...]]]:
+        """Iterate over the rows of a statement, some at a time: unprotected.
+
+        Until all are read, nothing else is.
+        """
+        with self._lock:
+            rows = self._connection.execute(sql)
+            while some := rows.fetchmany(_AT_ONCE):
+                yield some
 
     def exchange(
         self, table: Table, others: Mapping[str, Table] = MappingProxyType({})

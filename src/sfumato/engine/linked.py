@@ -8,7 +8,8 @@ and the facts that her other rows borrow are those of the first in the order of 
 function of her rows, whatever their order.
 
 Each engine says the bins of each row and whose it is; they are brought together here, in
-arrays, so that the same integers come from files, frames and databases. The rules for
+arrays of 4 bytes a cell and 8 a row, so that the same integers come from files, frames and
+databases. DuckDB hands rows over some at a time; the drivers of databases all at once. The rules for
 identifiers are those of `Text` cells: whole numbers are their digits, all other text is
 compared exactly, longer ones than 1000 characters are nobody's.
 """
@@ -17,13 +18,14 @@ compared exactly, longer ones than 1000 characters are nobody's.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from math import prod
-from typing import Any, Self, final
+from typing import Any, Self, TypeAlias, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.schema import Schema, Text
@@ -35,6 +37,7 @@ from sfumato.engine.contingency import (
     coded_bins,
     is_long,
 )
+from sfumato.engine.duckdb import DuckDBEngine
 from sfumato.engine.load import open_engine
 from sfumato.engine.owned import whose_rows
 from sfumato.engine.tally import bin_of_number
@@ -42,6 +45,8 @@ from sfumato.engine.terms import Terms
 from sfumato.plan.contingency import FINE, Coding, TableQuery
 
 __all__ = ["Heads", "Tails", "Together", "weighed"]
+
+Bins: TypeAlias = "NDArray[np.int32]"
 
 _LONGEST = 1000
 
@@ -57,10 +62,11 @@ class Together:
             SourceError: A table cannot be opened as declared.
         """
         self._stack = ExitStack()
+        people: dict[str, int] = {}
         with ExitStack() as opening:
-            self.head = opening.enter_context(_open(head))
+            self.head = opening.enter_context(_open(head, people))
             self.others = {
-                n: opening.enter_context(_open(d)) for n, d in others.items()
+                n: opening.enter_context(_open(d, people)) for n, d in others.items()
             }
             self._stack = opening.pop_all()
 
@@ -81,6 +87,8 @@ class _Opened:
     engine: Any
     schema: Schema
     unit: Unit
+    people: dict[str, int]
+    """The number of each person that was met, in any of the tables."""
 
     def __enter__(self) -> Self:
         self.engine.__enter__()
@@ -95,8 +103,8 @@ class _Opened:
         nobody = {None, "", *self.unit.missing}
         return [None if p in nobody else p for p in people], columns
 
-    def rows(self, codings: Sequence[Coding]) -> tuple[list[str | None], list[Ints]]:
-        """Return whose each row is, and its bin in each column."""
+    def rows(self, codings: Sequence[Coding]) -> tuple[Ints, list[Bins]]:
+        """Return the number of whose each row is, -1 of nobody, and bins by column."""
         engine: Counter = self.engine
         terms = Terms(self.schema, engine.layout, engine.dialect)
         query = TableQuery(self.schema, tuple(codings), ())
@@ -104,18 +112,31 @@ class _Opened:
         outputs += [
             f"{cell} AS k{i}" for i, cell in enumerate(coded_bins(query, terms))
         ]
-        rows = engine.unprotected(f"SELECT {', '.join(outputs)} FROM data")
-        columns = list(zip(*rows, strict=True)) or [()] * len(outputs)
-        nobody = {None, "", *self.unit.missing}
-        people = [None if u in nobody else str(u) for u in columns[0]]
-        bins = [
-            _read(coding, cells, terms)
-            for coding, cells in zip(codings, columns[1:], strict=True)
-        ]
-        return people, bins
+        read = [_reader(coding, terms) for coding in codings]
+        whose: list[Ints] = [np.zeros(0, np.int64)]
+        bins: list[list[Bins]] = [[np.zeros(0, np.int32)] for _ in codings]
+        for some in _batches(engine, f"SELECT {', '.join(outputs)} FROM data"):
+            people, *columns = zip(*some, strict=True)
+            whose.append(np.array([*map(self._number, people)], np.int64))
+            for held, bin_, column in zip(bins, read, columns, strict=True):
+                held.append(np.array([*map(bin_, column)], np.int32))
+        return np.concatenate(whose), [np.concatenate(held) for held in bins]
+
+    def _number(self, person: object) -> int:
+        if person is None or person == "" or person in self.unit.missing:
+            return -1
+        return self.people.setdefault(str(person), len(self.people))
 
 
-def _open(dataset: Dataset) -> _Opened:
+def _batches(engine: Counter, sql: str) -> Iterator[list[tuple[object, ...]]]:
+    """Iterate over rows, some at a time where the engine can."""
+    if isinstance(engine, DuckDBEngine):
+        yield from engine.batches(sql)
+    elif rows := engine.unprotected(sql):
+        yield rows
+
+
+def _open(dataset: Dataset, people: dict[str, int]) -> _Opened:
     unit = dataset.schema.unit
     assert isinstance(unit, Unit)  # noqa: S101  the caller checked it
     columns = {**dict(dataset.schema.columns), unit.column: Text(longest=_LONGEST)}
@@ -123,18 +144,22 @@ def _open(dataset: Dataset) -> _Opened:
     source = Dataset(
         dataset.source, schema=schema, name=dataset.name, memory=dataset.memory
     )
-    return _Opened(open_engine(source), schema, unit)
+    return _Opened(open_engine(source), schema, unit, people)
 
 
-def _read(coding: Coding, cells: Sequence[object], terms: Terms) -> Ints:
-    """Return bins; the keys of a long list come as their spellings."""
+def _reader(coding: Coding, terms: Terms) -> Callable[[object], int]:
+    """Return what reads a bin; the keys of a long list come as their spellings."""
     if not is_long(coding):
-        return np.array([int(str(c)) for c in cells], np.int64)
+        return lambda cell: int(str(cell))
     known: dict[object, int] = {}
-    for cell in set(cells):
-        key = terms.place(coding.column, cell)
-        known[cell] = coding.missing if key is None else coding.places[int(key)]
-    return np.array([known[c] for c in cells], np.int64)
+
+    def read(cell: object) -> int:
+        if cell not in known:
+            key = terms.place(coding.column, cell)
+            known[cell] = coding.missing if key is None else coding.places[int(key)]
+        return known[cell]
+
+    return read
 
 
 def weighed(people: Ints, cells: Ints, count: int, most: int) -> Ints:
@@ -185,16 +210,14 @@ class Heads:
         return _counted(people, ordered, query, self._together.head.unit.max_rows)
 
 
-def _numbers(
-    other: _Opened, people: Sequence[str | None], coding: Coding, query: TableQuery
-) -> Ints:
+def _numbers(other: _Opened, people: Ints, coding: Coding, query: TableQuery) -> Bins:
     """Return the bin of the number of rows that each row's person has elsewhere."""
     whose, _ = other.rows(())
-    rows: dict[str | None, int] = {}
-    for person in whose:
-        rows[person] = rows.get(person, 0) + 1
-    found = [bin_of_number(rows.get(p, 0), coding, query) for p in people]
-    return np.array(found, np.int64)
+    rows = np.bincount(whose[whose >= 0], minlength=len(other.people) + 1)
+    numbers = np.where(people >= 0, rows[people], 0)  # the last one is nobody's: none
+    met, places = np.unique(numbers, return_inverse=True)
+    bins = [bin_of_number(int(n), coding, query) for n in met]
+    return np.array(bins, np.int32)[places]
 
 
 @final
@@ -222,14 +245,13 @@ class Tails:
         held = dict(zip((c.column for c in own), bins, strict=True))
         theirs = [_renamed(c, self._shared[c.column]) for c in lent]
         heads, facts = self._together.head.rows(theirs)
-        first: dict[str | None, tuple[int, ...]] = {}
-        for person, told in zip(heads, zip(*facts, strict=True), strict=False):
-            told_ = tuple(map(int, told))
-            first[person] = min(first.get(person, told_), told_)
-        missing = tuple(c.missing for c in lent)
-        borrowed = [first.get(p, missing) for p in people]
-        for i, coding in enumerate(lent):
-            held[coding.column] = np.array([b[i] for b in borrowed], np.int64)
+        there = np.append(_has(heads, len(other.people)), False)[people]
+        for coding, cells in zip(
+            lent, _first(heads, facts, len(other.people)), strict=True
+        ):
+            # the last one is of whoever has no row in the head, and of nobody
+            held[coding.column] = np.append(cells, 0)[people]
+            held[coding.column][~there] = coding.missing
         ordered = [held[c.column] for c in query.codings]
         return _counted(people, ordered, query, other.unit.max_rows)
 
@@ -238,21 +260,36 @@ def _renamed(coding: Coding, name: str) -> Coding:
     return Coding(name, coding.count, coding.missing, coding.edges, coding.places)
 
 
+def _has(heads: Ints, people: int) -> NDArray[np.bool_]:
+    """Tell of each person whether she has a row in the head."""
+    found = np.zeros(people, np.bool_)
+    found[heads[heads >= 0]] = True
+    return found
+
+
+def _first(heads: Ints, facts: Sequence[Bins], people: int) -> list[Bins]:
+    """Return each person's bins in the first of her rows, in the order of bins."""
+    order = np.lexsort(np.stack([*reversed(facts), heads]))
+    met, at = np.unique(heads[order], return_index=True)
+    found = []
+    for fact in facts:
+        cells = np.zeros(people, np.int32)
+        cells[met[met >= 0]] = fact[order][at][met >= 0]
+        found.append(cells)
+    return found
+
+
 def _counted(
-    people: Sequence[str | None], bins: Sequence[Ints], query: TableQuery, most: int
+    people: Ints, bins: Sequence[Bins], query: TableQuery, most: int
 ) -> Tables:
     """Count the rows of people by the bins of each table's columns."""
-    numbers: dict[str, int] = {}
-    whose = np.array(
-        [-1 if p is None else numbers.setdefault(p, len(numbers)) for p in people],
-        np.int64,
-    )
-    kept = whose >= 0
+    kept = people >= 0
+    whose = people[kept]
     found = []
     for table, columns in enumerate(query.sets):
         flat = np.zeros(len(whose), np.int64)
         for c in columns:
-            flat = flat * query.codings[c].count + bins[c]
+            flat = flat * query.codings[c].count + bins[c][kept]
         cells = prod(query.shape(table))
-        found.append(weighed(whose[kept], flat[kept], cells, most))
+        found.append(weighed(whose, flat, cells, most))
     return tuple(found)
