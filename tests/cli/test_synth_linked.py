@@ -175,6 +175,9 @@ def test_what_is_refused_spends_nothing(run, desk, clinic):
         (PROJECT[: PROJECT.index("[[synthetic.tables]]")], (), "none is named"),
         (PROJECT.replace('epsilon = "8"', 'epsilon = "80"'), (), "is left"),
         (PROJECT.replace(HEAD_UNIT, "").replace(TAIL_UNIT, ""), (), "whose its rows are"),
+        (PROJECT.replace('target = "sex"', 'target = "age"'), ("--owner",), "be predicted"),
+        (PROJECT.replace('target = "sex"', 'target = "six"'), ("--owner",), "unknown column"),
+        (PROJECT.replace('["age"]\n', '["ward"]\n'), ("--owner",), "unknown column"),
         (PROJECT, ("--held-out", "patients.csv"), "one table"),
         (PROJECT, ("--again",), "no linked tables"),
     ]  # fmt: skip

@@ -17,6 +17,7 @@ from sfumato.cli.money import loss_words
 from sfumato.cli.synthesize import (
     TableManner,
     asked_table,
+    check_owner,
     confirm,
     refuse_existing,
     session_of,
@@ -61,6 +62,8 @@ def synthesize_linked(project: Project, manner: TableManner) -> LinkedSynthesis:
         session = session_of(project, manner)
         names = [one.name for one in asked.table.tables]
         plan = asked.table.linked().plan(session, names, asked.loss)
+        if manner.owner:
+            check_owner(plan.layouts[""], asked, project.dataset.schema)
         _tell(plan)
         if manner.ask:
             confirm(plan.cost, session)

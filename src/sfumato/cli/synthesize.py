@@ -32,8 +32,9 @@ from sfumato.words import N_
 if TYPE_CHECKING:
     from sfumato.release.quality import Attack
     from sfumato.synth import Synthesis, SynthesisPlan
+    from sfumato.synth.run import Layout
 
-__all__ = ["TableManner", "asked_table", "confirm", "judge", "made_before",
+__all__ = ["TableManner", "asked_table", "check_owner", "confirm", "judge", "made_before",
            "refuse_existing", "session_of", "synthesize", "with_progress"]  # fmt: skip
 
 T = TypeVar("T")
@@ -105,7 +106,7 @@ def synthesize(project: Project, manner: TableManner) -> Synthesis:
         title = asked.title[manner.lang]
         plan = asked.table.synthesizer().plan(session, asked.loss, title=title)
         if manner.owner:
-            _check_owner(plan, asked, project.dataset.schema)
+            check_owner(plan.layout, asked, project.dataset.schema)
         _tell(plan)
         if manner.ask:
             confirm(plan.cost, session)
@@ -146,9 +147,9 @@ def _check_held_out(project: Project, manner: TableManner) -> None:
         open_engine(held_out).close()
 
 
-def _check_owner(plan: SynthesisPlan, asked: AskedTable, schema: Schema) -> None:
+def check_owner(layout: Layout, asked: AskedTable, schema: Schema) -> None:
     """Refuse what the owner's page could not tell, before the debit."""
-    made = {grid.name for grid in plan.layout.grids}
+    made = {grid.name for grid in layout.grids}
     target = asked.table.target
     if target:
         keys = getattr(schema[target], "values", ())
