@@ -269,12 +269,12 @@ def main() -> None:
         setattr(options, tool, peer(tool, getattr(options, tool), paper))
     ours(options, paper)
     others(options, paper)
-    peers(options, paper)
     paper.write(
-        *heading("bars", ["bar", "limit", "measured, mean", "met"]), *paper.bars
-    )
-    paper.write("", f"{len(paper.bars) - paper.missed} of {len(paper.bars)} bars are met; "
-                f"the run took {(time.time() - start) / 60:.0f} minutes.")  # fmt: skip
+        *heading("bars", ["bar", "limit", "measured, mean", "met"]), *paper.bars, "",
+        f"{len(paper.bars) - paper.missed} of {len(paper.bars)} bars are met.",
+    )  # fmt: skip
+    peers(options, paper)
+    paper.write("", f"The run took {(time.time() - start) / 60:.0f} minutes.")
     if options.out:
         options.out.write_text("\n".join(paper.lines) + "\n", encoding="utf-8")
 
