@@ -65,20 +65,21 @@ def rank_intervals(
     rows that of both; the first and the last leaf have one side. For m the noisy count
     of the leaf is taken, whose error is small beside that of T̂.
 
-    The interval is the hull of all leaves that are not rejected, found in a fixed
-    sequence (Maurer, Hothorn, Lehmacher, Biometrie in der chemisch-pharm. Industrie 6:3,
-    1995; Westfall and Krishen, J. Statist. Plann. Inference 99:25, 2001): "the quantile
-    lies in this node or above" is tested from the highest node down, until it is not
-    rejected, and then leaf by leaf inside that node; likewise from below. As the first
-    true one of them decides, no test pays for the others, and a leaf far away that noise
-    let pass does not stretch the interval. Leaves are taken whole: where in a leaf its
-    rows lie was not measured.
+    The interval is the hull of the leaves that are not rejected, found in a fixed
+    sequence (Westfall and Krishen, J. Statist. Plann. Inference 99:25, 2001): "the
+    quantile lies in this node or above" is tested from the highest node down until it is
+    not rejected, then leaf by leaf inside that node; likewise from below. The first
+    true one decides, so no test pays for the others, and no leaf far away that noise let
+    pass stretches the interval. Node and leaf have one error for the most part and fail
+    together; that their tests do not fail too often is measured, for tables of
+    many kinds (benchmarks/intervals.py). Leaves are taken whole: where in a leaf its rows
+    lie was not measured.
     """
     share = float(recipe.level)
     leaves = tree_counts(plan, recipe, values)
     excess = _excess(leaves, share)
     size = plan.parts[recipe.levels[0]].size
-    knots, reaches = _reach(
+    both, knots, reaches = _reach(
         tuple(_law(plan, p) for p in recipe.levels),
         tuple(level_of(plan, p).count for p in recipe.levels),
         fan_of(plan, recipe),
@@ -86,7 +87,7 @@ def rank_intervals(
         confidence,
     )
     reach = size * _read(leaves / size, knots, reaches)
-    whole = size * reaches[0]
+    whole = size * both
     if wider is not None:  # the rank of a population's quantile may lie at any edge
         reach = np.hypot(np.maximum(reach, whole), wider[:, None])
         whole = np.hypot(whole, wider[:, None])
@@ -175,8 +176,8 @@ def _reach(
     fan: int,
     share: float,
     confidence: float,
-) -> tuple[Floats, Floats]:
-    """Return per leaf a table of its rows m and the reach c that they need.
+) -> tuple[Floats, Floats, Floats]:
+    """Return per leaf the reach for no rows, and a table of rows m and reaches c.
 
     Where the errors are simulated, their order statistics are taken one standard error
     of the rank further out.
@@ -186,7 +187,7 @@ def _reach(
     failing = 1 - confidence
     if failing * _DRAWS < _FEWEST:
         widest: Floats = 1 + 1.1 * _tail(failing) * errors.std(axis=0)
-        return np.zeros((1, sizes[0])), widest[None]
+        return widest, np.zeros((1, sizes[0])), widest[None]
     one = failing * (0.5 + np.linspace(0.0, 0.5, _KNOTS))  # fails on one side
     shrunk, deviation = _shrunk(errors)
     np.abs(errors, out=errors)
@@ -203,7 +204,7 @@ def _reach(
     scale = np.sqrt(1 - shrunk * few)
     made = scale * _read(rows / scale, rows, reaches)
     made[:, [0, -1]] = reaches[-1, [0, -1]]  # these leaves fail on one side only
-    return rows, made
+    return reaches[0], rows, made
 
 
 def _shrunk(errors: Floats) -> tuple[Floats, Floats]:
