@@ -43,6 +43,8 @@ def test_every_group_is_the_sum_of_its_own_bins(session) -> None:
     assert counts.to_dict() == pytest.approx(bins.sum().to_dict())
     assert list(frame["raw"]) == [f.estimate for f in release.figures]
     assert not np.allclose(frame["raw"], frame["consistent"])
+    assert set(frame["status"]) == {"NOT PRIVATE"}
+    assert str(adjusted).startswith("NOT PRIVATE")
     assert (frame["low"] <= frame["consistent"]).all()
 
 
@@ -79,6 +81,16 @@ def test_variances_are_those_of_the_noise(tmp_path, budget) -> None:
     for figure, (_, recipe) in zip(release.figures, plan.plan.answers):
         expected = float(plan.plan.noise_of(recipe.part).variance) * recipe.step_size**2
         assert variance(figure) == pytest.approx(expected, rel=1e-9)
+
+
+def test_only_what_a_seed_made_is_marked(session) -> None:
+    """Consistent figures of a release with real noise carry no alarm."""
+    release = session.query().select(sf.count()).release(epsilon="1")
+
+    adjusted = sf.consistent(release, [sf.Between(0, 1000)])
+
+    assert adjusted.private and "NOT PRIVATE" not in str(adjusted)
+    assert "status" not in adjusted.to_pandas()
 
 
 def test_a_mean_is_refused(session) -> None:

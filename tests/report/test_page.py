@@ -415,3 +415,14 @@ def test_a_reconstruction_is_drawn_square_by_square(lang: str) -> None:
 
 
 _POLICY = '<meta http-equiv="Content-Security-Policy" content="default-src \'none\';">'
+
+
+def test_counts_of_keys_that_may_be_hidden_are_not_called_unbiased_alone(
+    release: Release,
+) -> None:
+    """Only those are shown that noise carried over the threshold."""
+    words = "near it, their counts are too large on average"
+    kept = replace(release.measurements[0], threshold=9)
+
+    assert words not in to_html([release], lang="en")
+    assert words in to_html([replace(release, measurements=(kept,))], lang="en")

@@ -24,7 +24,8 @@ from sfumato.consistency.system import Floats
 from sfumato.errors import ArgumentError
 from sfumato.release import Figure, Release
 from sfumato.release.libraries import need
-from sfumato.words import N_
+from sfumato.release.wording import NOT_PRIVATE
+from sfumato.words import N_, language, speaker
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -46,6 +47,7 @@ class Adjusted:
         high: Upper ends.
         confidence: Of each interval on its own.
         figures: The released figures behind the numbers; none for an array.
+        private: False where a release was made with a test seed: NOT PRIVATE.
     """
 
     raw: Floats
@@ -55,6 +57,7 @@ class Adjusted:
     high: Floats | None
     confidence: float
     figures: tuple[Figure, ...] = ()
+    private: bool = True
 
     def __len__(self) -> int:
         """Return the number of figures."""
@@ -75,6 +78,8 @@ class Adjusted:
         columns |= {"raw": self.raw, "consistent": self.values}
         if self.low is not None:
             columns |= {"low": self.low, "high": self.high}
+        if not self.private:
+            columns["status"] = ["NOT PRIVATE"] * len(self)
         frame: pd.DataFrame = need("pandas").DataFrame(columns)
         return frame
 
@@ -83,7 +88,9 @@ class Adjusted:
         names = [f.name for f in self.figures] or [str(i) for i in range(len(self))]
         shown = zip(names[:20], self.raw, self.values, strict=False)
         lines = [f"{n}: {r:.6g} → {v:.6g}" for n, r, v in shown]
-        return "\n".join(lines + (["…"] if len(names) > len(lines) else []))
+        lines += ["…"] if len(names) > len(lines) else []
+        alarm = [] if self.private else [speaker(language())(NOT_PRIVATE)]
+        return "\n".join([*alarm, *lines])
 
 
 def consistent(  # noqa: PLR0913  all but the first two are options
@@ -143,7 +150,10 @@ def consistent(  # noqa: PLR0913  all but the first two are options
     weights = np.ones(len(values)) if spread is None else spread
     found = estimate(values, weights, placed, integers=integers)
     if spread is None:
-        return Adjusted(values, found.values, None, None, None, confidence, figures)
+        none = None, None, None
+        return Adjusted(
+            values, found.values, *none, confidence, figures, places.private
+        )
     reach = _reach(confidence) * np.sqrt(found.variances)
     low, high = (
         np.clip(found.middle + r, found.low, found.high) for r in (-reach, reach)
@@ -156,6 +166,7 @@ def consistent(  # noqa: PLR0913  all but the first two are options
         np.maximum(high, found.values),
         confidence,
         figures,
+        places.private,
     )
 
 

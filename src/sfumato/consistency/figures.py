@@ -50,6 +50,8 @@ def _law_variance(noise: Noise) -> float:
 class Numbered:
     """The members of an array are places."""
 
+    private = True  # as far as anybody said
+
     def __init__(self, size: int) -> None:
         """Remember the length."""
         self._size = size
@@ -92,6 +94,7 @@ class Named:
     def __init__(self, releases: Sequence[Release]) -> None:
         """Number all figures, in order."""
         self.figures: tuple[Figure, ...] = tuple(f for r in releases for f in r.figures)
+        self.private = all(r.claim.private for r in releases)
         self._places = {id(f): i for i, f in enumerate(self.figures)}
         self._names: dict[str, list[int]] = {}
         for i, figure in enumerate(self.figures):
