@@ -416,7 +416,7 @@ def test_reconcile_creates_no_ledger(refused):
     assert "there is neither a ledger nor an anchor" in line
 
 
-def test_an_anchor_elsewhere_is_used(run, desk, good):
+def test_an_anchor_elsewhere_is_used(run, refused, desk, good):
     """The project names it; the commands take --anchor."""
     desk.project(good.replace('epsilon = "1"', 'epsilon = "1"\nanchor = "far.anchor"'))
     assert run(*YES).exit_code == 0
@@ -427,6 +427,8 @@ def test_an_anchor_elsewhere_is_used(run, desk, good):
     found = run("ledger", "verify", "project.ledger", "--anchor", "far.anchor")
     assert found.exit_code == 0
     assert run("ledger", "verify", "project.ledger").exit_code == 1
+    words = ("ledger", "export", "project.toml", "--out", "far.anchor", "--force")
+    assert "belongs to the ledger itself" in refused(*words)
 
 
 def test_the_commands_speak_chinese(run, spent):

@@ -45,6 +45,8 @@ test_epsilon = "0.5"
 expected = 0.8
 intended_use = { en = "Teaching.", zh = "教学。" }
 """
+LIMIT = '[[budget.limits]]\nkind = "analyst"\nname = "Wu"\nepsilon = "1.2"'
+TWIN = '[[models]]\nname = "risk"\ntarget = "ill"\nepsilon = "1"'
 
 
 @pytest.fixture
@@ -143,6 +145,12 @@ def test_nothing_is_spent_when_it_is_refused(clinic, run):
         (["--yes"], ("expected = 0.8", "options = { depth = 3 }"), "no option"),
         (["--yes"], ('test_epsilon = "0.5"', 'test_epsilon = "2.5"'), "is left"),
         (["--yes"], ("expected = 0.8", 'features = ["ill"]'), "feature too"),
+        (["--yes"], ("expected = 0.8", "options = { degree = 2.0 }"), "degree"),
+        (["--yes"], ('name = "risk"', 'name = "../risk"'), "name of a file"),
+        (["--yes"], ('name = "risk"', 'name = "a\\u0000"'), "name of a file"),
+        (["--yes"], ('name = "risk"', f'name = "{"风" * 80}"'), "name of a file"),
+        (["--yes"], ('epsilon = "3"', f'epsilon = "3"\n{LIMIT}'), "1.2 is left"),
+        (["--yes"], ("[[models]]", f"{TWIN}\n[[models]]"), "two models are called"),
     ]  # fmt: skip
     for options, change, text in changes:
         written = PROJECT.replace(*change) if change else PROJECT
@@ -207,3 +215,52 @@ def test_the_demo_predicts_diabetes():
 
     assert 0.7 < private < plain + 0.02
     assert 0.82 < plain < 0.86
+
+
+@pytest.mark.parametrize("folder", ["table.csv", "table.csv/x", "/proc/sfumato"])
+def test_a_folder_that_cannot_be_written_costs_nothing(clinic, run, folder):
+    """It is tried before the debit: a model that is paid for must not be lost."""
+    done = run("train", "project.toml", "--yes", "--out", folder)
+
+    assert done.exit_code == 2, done.output
+    assert "cannot be written" in done.output
+    assert spent(clinic).units == 0
+
+
+def test_a_folder_in_place_of_a_file_costs_nothing(clinic, run):
+    """Not even by force."""
+    (clinic / "r" / "risk.model.json").mkdir(parents=True)
+
+    done = run("train", "project.toml", "--yes", "--force", "--out", "r")
+
+    assert (done.exit_code, spent(clinic).units) == (2, 0)
+
+
+def test_a_test_that_fails_loses_no_model(clinic, run, monkeypatch):
+    """The model is written before its test is paid for."""
+    from sfumato.models import training
+
+    def fail(*_, **__):
+        raise sf.BudgetExceededError("taken by others", hint="none")
+
+    monkeypatch.setattr(training, "evaluate", fail)
+    done = run("train", "project.toml", "--yes", "--out", "r")
+
+    assert (done.exit_code, spent(clinic)) == (2, sf.Epsilon("1"))
+    assert load(clinic / "r" / "risk.model.json").coef_.shape == (1, 4)
+
+
+@pytest.mark.usefixtures("clinic")
+def test_a_model_is_printed_when_the_disk_fails(run, monkeypatch):
+    """What was paid for is not lost."""
+    from sfumato.cli.commands import train
+
+    def fail(*_, **__):
+        raise OSError(28, "No space left on device")
+
+    monkeypatch.setattr(train, "write", fail)
+    done = run("train", "project.toml", "--yes", "--out", "r")
+
+    assert done.exit_code == 1
+    assert '"format": "sfumato-model"' in done.output
+    assert "it is paid for" in done.output

@@ -13,7 +13,7 @@ from sfumato.account import GDP, Epsilon
 from sfumato.models import centre, door, gnm
 from sfumato.models.centre import widened
 from sfumato.models.declared import Span
-from sfumato.models.door import UNIT, deviation, lattice, noisy
+from sfumato.models.door import UNIT, deviation, lattice, noisy, products
 from sfumato.models.gnm import gram, logistic, softmax
 from sfumato.models.price import Pure, Rho, read_price
 from sfumato.models.table import Columns, Encoder
@@ -166,3 +166,37 @@ def test_a_share_for_persons_is_smaller():
 
     assert pure.epsilon == Epsilon("0.2")
     assert three.rho.units == one.rho.units // 9
+
+
+def moved(multiply, q, outputs):
+    """Return how many products of a row change when rows before or behind it go."""
+    rng = np.random.default_rng(q)
+    rows, weights = rng.uniform(-1, 1, (2000, q)), rng.normal(size=(q, outputs))
+    whole, found = multiply(rows, weights), 0
+    for cut in (1, 2, 3, 5, 7, 100, 1001, 1999):
+        found += int((multiply(rows[cut:].copy(), weights) != whole[cut:]).sum())
+        found += int((multiply(rows[:cut].copy(), weights) != whole[:cut]).sum())
+    return found
+
+
+@pytest.mark.parametrize("outputs", [1, 4])
+@pytest.mark.parametrize("q", [1, 2, 5, 9, 31])
+def test_a_product_of_a_row_knows_no_other_row(q, outputs):
+    """To the last bit: else one row more could move the integers of the others."""
+    assert moved(products, q, outputs) == 0
+
+
+def test_planted_fault_a_matrix_product_is_caught():
+    """That of a library rounds a row by its place."""
+    assert moved(np.matmul, 31, 4) > 0
+
+
+@pytest.mark.parametrize("order", ["C", "F"])
+def test_rows_lie_one_after_the_other(order):
+    """However the table lies in memory, so that sums over a row have one order."""
+    table = Columns(np.asarray(np.arange(12.0).reshape(4, 3), order=order))
+    encoder = Encoder((Span(0, 12),) * 3)
+
+    assert encoder.encode(table, slice(None)).flags.c_contiguous
+    several = Columns(None, tuple(table.matrix.T))
+    assert encoder.encode(several, slice(None)).flags.c_contiguous

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.sparse import csr_matrix
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
@@ -130,3 +131,31 @@ def test_the_owner_sees_exact_figures_that_are_marked(fitted):
         own
     ) == str(own)
     assert own.cells.sum() == len(y)
+
+
+@pytest.mark.parametrize("ids", [[7], [7, 8]], ids=len)
+def test_persons_that_are_not_those_of_the_rows_cost_nothing(fitted, ids):
+    """One person would else stand for all rows, and be promised one of them."""
+    model, x, y = fitted
+    budget = ModelBudget("1")
+
+    with pytest.raises(sf.DeclarationError, match="one entry per row"):
+        evaluate(
+            model, x, y, epsilon="1", budget=budget,
+            privacy_ids=ids, rows_per_person=1,
+        )  # fmt: skip
+
+    assert budget.spent.units == 0
+
+
+def test_a_table_that_no_model_reads_costs_nothing(fitted):
+    """Sparse, or with a cell that is a list: refused as a fit refuses it."""
+    model, x, y = fitted
+    budget, odd = ModelBudget("1"), x.astype(object)
+    odd[5, 1] = [1]
+
+    for table in (odd, csr_matrix(x)):
+        with pytest.raises(TypeError):
+            evaluate(model, table, y, epsilon="1", budget=budget)
+
+    assert budget.spent.units == 0

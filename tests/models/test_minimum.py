@@ -66,3 +66,16 @@ def test_the_certificate_covers_the_exact_gradient():
     true = np.linalg.norm(room._exact_gradient(case, [room.Decimal(x) for x in w]))
 
     assert true <= case.certified(w) <= true + 1e-6
+
+
+def test_the_certificate_grows_with_the_rows_and_not_faster(monkeypatch):
+    """Else the floats of a large table would never be good enough for its tolerance."""
+    small, large = problem(1000, 3, seed=1), problem(60_000, 3, seed=1)
+    monkeypatch.setattr(room, "_CHUNK", 2)  # as many chunks as 250 million rows have
+
+    def doubt(case):
+        w = case.start
+        gradient = np.linalg.norm(case.slopes(w)[0])
+        return case.certified(w) - gradient
+
+    assert 0 < doubt(large) < 200 * doubt(small)

@@ -227,3 +227,31 @@ def test_a_loss_too_small_to_be_split_costs_nothing(ring, method, epsilon):
         tried.fit(*ring)
 
     assert budget.left == sf.Epsilon("20")
+
+
+@pytest.mark.parametrize("odd", ["abc", None, [], float("nan"), float("inf")])
+def test_no_target_can_raise_an_error(odd):
+    """Whatever stands there: one row may not decide whether a search fails."""
+    x = np.linspace(-1, 1, 40).reshape(-1, 1)
+    y = x[:, 0].astype(object)
+    y[3] = odd
+    model = LinearRegression(bounds=(-1, 1), y_bounds=(-1, 1))
+
+    found = PrivateSearchCV(
+        model, {"ridge": [0.0, 1.0]}, epsilon="4", budget=ModelBudget("4"),
+        fit_share=0.001,
+    ).fit(x, y)  # fmt: skip
+
+    assert found.best_params_["ridge"] in (0.0, 1.0)
+
+
+def test_persons_that_are_not_those_of_the_rows_cost_nothing(ring):
+    """Refused before the debit."""
+    budget = ModelBudget("20")
+    asked = search(budget, "stop")
+    asked.estimator.rows_per_person = 1
+
+    with pytest.raises(sf.DeclarationError, match="one entry per row"):
+        asked.fit(*ring, privacy_ids=np.arange(50))
+
+    assert budget.spent.units == 0

@@ -203,3 +203,25 @@ def test_onnx_takes_missing_codes_and_nan(pima, public, budget):
 
     wanted = model.predict_proba(x.astype(float))[:, 1]
     assert [each[1] for each in chances] == pytest.approx(wanted, abs=1e-4)
+
+
+def test_a_search_is_not_saved_but_its_model(tmp_path):
+    """What was written could not predict."""
+    x = np.linspace(-1, 1, 40).reshape(-1, 1)
+    found = models.PrivateSearchCV(
+        models.LogisticRegression(bounds=(-1, 1), classes=[0, 1]), {"degree": [1, 2]},
+        epsilon="4", budget=models.ModelBudget("4"),
+    ).fit(x, (x[:, 0] > 0).astype(int))  # fmt: skip
+
+    with pytest.raises(sf.DeclarationError, match="its model is"):
+        save(found, tmp_path / "m.json")
+    save(found.best_estimator_, tmp_path / "m.json")
+    assert load(tmp_path / "m.json").predict(x).shape == (40,)
+
+
+def test_a_file_that_is_no_text_is_no_model(tmp_path):
+    """One error, whatever the bytes."""
+    (tmp_path / "m.json").write_bytes(b"\xff\xfe\x00")
+
+    with pytest.raises(sf.DeclarationError, match="no model"):
+        load(tmp_path / "m.json")

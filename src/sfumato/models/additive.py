@@ -12,7 +12,7 @@ from sfumato.models.declared import Span
 from sfumato.models.door import Floats
 from sfumato.models.estimator import Facts, Job
 from sfumato.models.logistic import LogisticRegression
-from sfumato.models.options import wrong_option
+from sfumato.models.options import whole_option, wrong_option
 from sfumato.models.price import Price
 from sfumato.models.table import Columns, Encoder
 from sfumato.words import N_
@@ -103,12 +103,12 @@ class AdditiveClassifier(LogisticRegression):
     prior_coef = prior_intercept = None
 
     def _encoder(self, features: Any) -> Encoder:
-        if self.order not in range(1, 6):
-            wrong_option("order", self.order, N_("write a whole number from 1 to 5"))
+        hint = N_("write a whole number from 1 to 5")
+        order = whole_option("order", self.order, 5, hint)
         small: Any = self.smoothness
         if not isinstance(small, int | float) or not 0 < small <= 1:
             wrong_option("smoothness", small, N_("write a number above 0, at most 1"))
-        return Encoder(features, degree=self.order, tau=float(small), curved=True)
+        return Encoder(features, degree=order, tau=float(small), curved=True)
 
     def _job(self, facts: Facts, price: Price) -> Job:
         job = super()._job(facts, price)

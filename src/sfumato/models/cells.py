@@ -31,7 +31,7 @@ Column: TypeAlias = Real | Integer | Category | Boolean
 @final
 @dataclass(frozen=True, slots=True)
 class Cells:
-    """The rows of a table that belong to somebody, in a random order.
+    """The rows of a table that belong to somebody, in the order of the engine.
 
     Attributes:
         columns: By name: clamped numbers with NaN for missing, or keys with None.

@@ -20,6 +20,7 @@ from sfumato.models.door import (
     deviation,
     lattice,
     noisy,
+    products,
 )
 from sfumato.models.estimator import Facts, Job, PrivateEstimator
 from sfumato.models.options import whole_option
@@ -135,7 +136,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
 
 
 def _squares(rows: Floats, places: Floats) -> Floats:
-    found: Floats = (rows**2).sum(1)[:, None] - 2 * rows @ places.T + (places**2).sum(1)
+    lengths = np.einsum("ij,ij->i", rows, rows)[:, None]
+    found: Floats = lengths - 2 * products(rows, places.T) + (places**2).sum(1)
     np.maximum(found, 0.0, out=found)
     return found
 

@@ -10,7 +10,7 @@ import numpy as np
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 
 from sfumato.models.centre import clipped, find_centre
-from sfumato.models.door import Floats, described
+from sfumato.models.door import Floats, described, products
 from sfumato.models.estimator import Facts, Job, PrivateEstimator
 from sfumato.models.gnm import gram
 from sfumato.models.options import whole_option
@@ -120,7 +120,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator): 
         """Return the coordinates of rows along the components."""
         blocks = self._blocks(X, clip=False)
         axes = self.components_.T
-        return np.concatenate([(b - self.mean_) @ axes for b in blocks])
+        return np.concatenate([products(b - self.mean_, axes) for b in blocks])
 
     def inverse_transform(self, X: Any) -> Floats:
         """Return rows as they are measured, as far as the components tell."""

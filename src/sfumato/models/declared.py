@@ -143,10 +143,19 @@ def feature_facts(
             ) from None
         pairs = list(zip(*sides, strict=True))
     codes = _codes(names, width, missing)
-    return tuple(
-        _span(Real(float(low), float(high), missing=c))
-        for (low, high), c in zip(pairs, codes, strict=True)
-    )
+    return tuple(_bounded(p, c) for p, c in zip(pairs, codes, strict=True))
+
+
+def _bounded(pair: Any, code: Any) -> Span:
+    try:
+        low, high = map(float, pair)
+    except (TypeError, ValueError):
+        raise DeclarationError(
+            N_("bounds must be two numbers, got {value}"),
+            hint=N_("write (lower, upper), such as (0, 120)"),
+            value=repr(pair)[:60],
+        ) from None
+    return _span(Real(low, high, missing=code))
 
 
 def _of_schema(

@@ -30,6 +30,7 @@ __all__ = [
     "deviation",
     "lattice",
     "noisy",
+    "products",
     "total",
 ]
 
@@ -51,6 +52,21 @@ def lattice(rows: Floats, unit: int = UNIT) -> NDArray[np.int32]:
     squares = np.einsum("ij,ij->i", whole, whole)  # exact: integers below 2**53
     whole[~(squares <= float(unit) ** 2)] = 0  # also a row that holds NaN
     return whole.astype(np.int32)
+
+
+def products(rows: Floats, weights: Floats) -> Floats:
+    """Return ``rows @ weights``, each row by itself, to the last bit.
+
+    A matrix product of a library rounds a row by its place among the others, so that one
+    row more could move the integers of other rows; here no row knows of another. `rows`
+    must lie row by row in memory, as an `Encoder` gives them.
+    """
+    columns = [
+        np.einsum("ij,j->i", rows, np.ascontiguousarray(weights[:, k]))
+        for k in range(weights.shape[1])
+    ]
+    found: Floats = np.stack(columns, axis=1)
+    return found
 
 
 def total(parts: Iterable[NDArray[np.int32]], width: int) -> NDArray[np.int64]:

@@ -41,6 +41,8 @@ from sfumato.models.table import (
     count_chunks,
     first_rows,
     labels_of,
+    numbers_of,
+    persons_of,
     spans_of_rows,
 )
 from sfumato.models.work import Work
@@ -277,7 +279,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
             _refuse_endless(y)
             check_classification_targets(y)
             declared = y
-        classes = np.unique(np.asarray(declared))
+        classes = _sorted(declared)
         if len(classes) < 2:  # noqa: PLR2004
             raise DeclarationError(
                 N_("a classifier needs at least two classes, got one class or none"),
@@ -313,15 +315,8 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         return self.schema[name]
 
     def _kept(self, ids: Any, table: Columns, price: Price) -> NDArray[np.bool_] | None:
-        if ids is None:
-            return None
-        owners = column_or_1d(ids)
-        if len(owners) != len(table):
-            raise DeclarationError(
-                N_("privacy_ids do not have one entry per row"),
-                hint=N_("pass the identifier of the person of each row"),
-            )
-        return first_rows(np.asarray(owners), price.rows)
+        owners = persons_of(ids, len(table))
+        return None if owners is None else first_rows(owners, price.rows)
 
     def _digest(self, facts: Facts, price: Price) -> str:
         own = self.get_params(deep=False)
@@ -342,6 +337,16 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         tags.input_tags.allow_nan = True
         tags.non_deterministic = True
         return tags
+
+
+def _sorted(classes: Any) -> NDArray[Any]:
+    try:
+        return np.unique(np.asarray(classes))
+    except (TypeError, ValueError):
+        raise DeclarationError(
+            N_("the classes are of kinds that cannot be sorted"),
+            hint=N_("declare numbers only, or texts only; a missing label is no class"),
+        ) from None
 
 
 def _refuse_endless(y: NDArray[Any]) -> None:
@@ -384,8 +389,5 @@ def _work(ready: _Checked) -> Work:
         if not counted.all():
             kept = counted if kept is None else kept & counted
     elif facts.span is not None:
-        column = Columns(np.asarray(y).reshape(-1, 1))
-        if column.matrix.dtype.kind not in "fiub":  # type: ignore[union-attr]
-            column = Columns(None, (np.asarray(y),))
-        target = Encoder((facts.span,)).encode(column, slice(None))[:, 0]
+        target = numbers_of(np.asarray(y), facts.span)
     return Work(ready.table, facts.encoder, target, kept)

@@ -16,7 +16,7 @@ from sfumato.models.door import Floats, counts
 from sfumato.models.examination import check_columns, examined
 from sfumato.models.options import wrong_option
 from sfumato.models.price import Pure, read_price
-from sfumato.models.table import labels_of
+from sfumato.models.table import labels_of, persons_of
 from sfumato.words import N_
 
 __all__ = [
@@ -218,13 +218,14 @@ def evaluate(
     assert isinstance(share, Pure)  # noqa: S101  delta is 0
     target = np.asarray(column_or_1d(y))
     check_consistent_length(X, target)
+    persons = persons_of(privacy_ids, len(target))
     cells, claim = examined(
         budget,
         price,
         ("evaluate", type(model).__name__, bins),
         describe(Geometric(share.changes * price.rows, price.epsilon)),
         lambda kept: counts(_cells(model, X, target, bins, kept), share),
-        privacy_ids,
+        persons,
     )
     binary = len(model.classes_) == 2  # noqa: PLR2004
     edges = tuple(np.linspace(0, 1, bins + 1).tolist()) if binary else ()

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import column_or_1d
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from sfumato import noise
@@ -19,22 +18,26 @@ from sfumato.errors import EngineError
 from sfumato.models.budget import read_budget
 from sfumato.models.claim import claim_of
 from sfumato.models.door import Floats
+from sfumato.models.estimator import PrivateEstimator
 from sfumato.models.price import Price
-from sfumato.models.table import first_rows
+from sfumato.models.table import as_columns, first_rows
 
 __all__ = ["check_columns", "examined"]
 
 
 def check_columns(model: Any, X: Any) -> None:
-    """Refuse an unfitted model, and a table of other columns; looks at no cell.
+    """Refuse an unfitted model, and a table that `as_columns` or the model refuses.
 
     Raises:
         NotFittedError: The model is not fitted. Nothing was spent.
         ValueError: The columns are not those of the fit. Nothing was spent.
+        TypeError: The table is sparse, or a cell is a container. Nothing was spent.
     """
     if isinstance(model, BaseEstimator):
         check_is_fitted(model)
         validate_data(model, X, reset=False, skip_check_array=True)
+    if isinstance(model, PrivateEstimator):
+        as_columns(X, type(model).__name__, least=0)
 
 
 def examined(
@@ -43,7 +46,7 @@ def examined(
     told: object,
     mechanism: Mapping[str, object],
     look: Callable[[NDArray[np.bool_] | None], Floats],
-    privacy_ids: Any = None,
+    persons: NDArray[Any] | None = None,
 ) -> tuple[Floats, dict[str, Any]]:
     """Pay, then return the noisy numbers of a test and its claim.
 
@@ -53,7 +56,7 @@ def examined(
         told: What it asks, for the plan's digest; public.
         mechanism: The ledger's descriptor of all noise that `look` adds.
         look: Looks at the rows that it is told to keep (none: all) and adds noise.
-        privacy_ids: The person of each row.
+        persons: The person of each row.
 
     Raises:
         DeclarationError: Nothing that can pay. Nothing was spent.
@@ -75,10 +78,7 @@ def examined(
     )
     private, found = noise.default().secure, None
     with suppress(Exception), np.errstate(all="ignore"):
-        kept = None
-        if privacy_ids is not None:
-            kept = first_rows(np.asarray(column_or_1d(privacy_ids)), price.rows)
-        found = look(kept)
+        found = look(None if persons is None else first_rows(persons, price.rows))
     if found is None:
         raise EngineError  # out here, so that it carries no context either
     return found, claim_of(price, loss, paid, private=private)

@@ -18,7 +18,15 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.models.centre import Frame, find_centre, widened
-from sfumato.models.door import UNIT, Floats, Share, deviation, lattice, noisy
+from sfumato.models.door import (
+    UNIT,
+    Floats,
+    Share,
+    deviation,
+    lattice,
+    noisy,
+    products,
+)
 from sfumato.models.line import Line
 from sfumato.models.price import Rho
 from sfumato.models.work import Work
@@ -167,7 +175,7 @@ def _gradient(
     whole = np.zeros(w.size, np.int64)
     for rows, targets in work.pairs():
         a = wide(rows)
-        r = residual(a @ w, targets)
+        r = residual(products(a, w), targets)
         lengths = np.sqrt(np.einsum("ij,ij->i", a, a) * np.einsum("ij,ij->i", r, r))
         r *= (1 / np.maximum(lengths, clip * (1 + 2.0**-40)))[:, None]
         each = (a[:, :, None] * r[:, None, :]).reshape(len(a), -1)

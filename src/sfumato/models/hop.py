@@ -23,6 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.account import Epsilon
+from sfumato.errors import DeclarationError
 from sfumato.models.centre import Frame, find_centre, widened
 from sfumato.models.door import UNIT, Floats, lattice, noisy
 from sfumato.models.line import Line
@@ -30,6 +31,7 @@ from sfumato.models.losses import ScoreLoss
 from sfumato.models.minimum import Problem, minimum
 from sfumato.models.price import Pure
 from sfumato.models.work import Work
+from sfumato.words import N_
 
 __all__ = ["Settings", "Tilt", "fit_hop"]
 
@@ -84,10 +86,21 @@ class Tilt:
 
     @classmethod
     def of(cls, whole: Pure, settings: Settings, curve: float = 0.25) -> Tilt:
-        """Split by the public constants, in whole units."""
+        """Split by the public constants, in whole units.
+
+        Raises:
+            DeclarationError: There are fewer units than parts.
+        """
         units = whole.epsilon.units
         bend = max(min(int(units * settings.jacobian), 5 * 10**12), 1)
         finish = max(int(units * settings.finish), 1)
+        if units <= bend + finish:
+            raise DeclarationError(
+                N_("epsilon {epsilon} is too small to be split into {parts} parts"),
+                hint=N_("write a larger epsilon"),
+                epsilon=str(whole.epsilon),
+                parts=3,
+            )
         shift, j, last = map(Epsilon.from_units, (units - bend - finish, bend, finish))
         return cls(Pure(shift, whole.changes), j, Pure(last, 1), curve)
 

@@ -9,7 +9,7 @@ from typing import final
 import numpy as np
 
 from sfumato.models.declared import Span
-from sfumato.models.door import Floats
+from sfumato.models.door import Floats, products
 from sfumato.models.table import Encoder
 
 __all__ = ["Line"]
@@ -32,7 +32,7 @@ class Line:
         """Return the scores of encoded rows, shape (rows, outputs); always finite."""
         with np.errstate(all="ignore"):
             found: Floats = np.concatenate(
-                [b @ self.slopes + self.offset for b in blocks]
+                [products(b, self.slopes) + self.offset for b in blocks]
             )
         np.nan_to_num(found, copy=False)
         return found

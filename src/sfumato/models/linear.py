@@ -11,7 +11,7 @@ from sklearn.base import RegressorMixin
 from sfumato.models.door import Floats, described
 from sfumato.models.estimator import Facts, Job, PrivateEstimator
 from sfumato.models.gnm import GNM, fit_gnm, squared
-from sfumato.models.hop import Settings, fit_hop
+from sfumato.models.hop import Settings, Tilt, fit_hop
 from sfumato.models.line import Line
 from sfumato.models.losses import Huber
 from sfumato.models.options import wrong_option
@@ -95,6 +95,7 @@ class LinearRegression(RegressorMixin, PrivateEstimator):  # type: ignore[misc]
         share, ridge = price.share(), _ridge(self.ridge)
         if isinstance(share, Pure):
             told = [described(s) for s in _PURE.split(share)]
+            Tilt.of(_PURE.split(share)[1], _PURE)  # which may be too small
         else:
             told = [described(s) for s in _GAUSSIAN.split(share)]
 

@@ -14,7 +14,7 @@ from sfumato.models.gnm import GNM, fit_gnm, logistic, softmax
 from sfumato.models.hop import Settings, Tilt, fit_hop
 from sfumato.models.line import Line
 from sfumato.models.losses import Logistic
-from sfumato.models.options import wrong_option
+from sfumato.models.options import whole_option, wrong_option
 from sfumato.models.price import Price, Pure, Rho
 from sfumato.models.table import Encoder
 from sfumato.models.work import Work
@@ -157,11 +157,11 @@ class LogisticRegression(LinearClassifier):
         self._keep(locals())
 
     def _encoder(self, features: Any) -> Encoder:
-        return Encoder(features, degree=self.degree, curved=self.degree > 1)
+        hint = N_("write 1, or 2 for squares")
+        degree = whole_option("degree", self.degree, 2, hint)
+        return Encoder(features, degree=degree, curved=degree > 1)
 
     def _job(self, facts: Facts, price: Price) -> Job:
-        if self.degree not in (1, 2):
-            wrong_option("degree", self.degree, N_("write 1, or 2 for squares"))
         outputs = 1 if len(facts.classes) == 2 else len(facts.classes)  # type: ignore[arg-type]  # noqa: PLR2004
         share, prior = price.share(), self._prior(facts, outputs)
         solver = self._solver(price)

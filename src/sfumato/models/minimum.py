@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal, localcontext
 from fractions import Fraction
-from math import isqrt, log2, sqrt
+from math import fsum, isqrt, log2, sqrt
 from typing import final
 
 import numpy as np
@@ -84,18 +84,18 @@ class Problem:
         Products and sums are in doubles: a dot product of q terms errs by q·u·|a||w|,
         ℓ' is Lipschitz with the constant `loss.curve` and its evaluation errs by less
         than 16u (libm: 4 ulp for exp); halving sums of m terms err by log2(m)·u of the
-        sum of sizes; the chunks are added one by one.
+        sum of sizes; the sums of the chunks are added exactly and rounded once.
         """
-        gradient = np.zeros(len(w))
-        count, chunks = len(self.rows), 0
+        parts: list[Floats] = []
+        count = len(self.rows)
         for rows, targets in self.chunks():
             pull = self.loss.slope(rows @ w, targets)
-            gradient = gradient + _halving(pull[:, None] * rows)
-            chunks += 1
+            parts.append(_halving(pull[:, None] * rows))
+        gradient = np.array([fsum(p[j] for p in parts) for j in range(len(w))])
         own = self.ridge * (w - self.start) + self.tilt
         size, q = sqrt(float(w @ w)), len(w)
         per_row = (q + 2) * size * self.loss.curve + 16 + (log2(_CHUNK) + 3) / 2
-        error = _ROUNDING * (count * per_row + chunks * count / 2)
+        error = _ROUNDING * (count * per_row + count / 2)
         error += 8 * _ROUNDING * (self.ridge * (size + _length(self.start)))
         error += 8 * _ROUNDING * (_length(self.tilt) + count / 2)
         return _length(gradient + own) + error * sqrt(q)

@@ -44,11 +44,11 @@ def two_bounds(given: Any) -> Span:
         DeclarationError: These are not two numbers in order. Nothing was spent.
     """
     try:
-        low, high = (exact(b) for b in given)
-    except (TypeError, ValueError):
-        low = high = None
-    if low is None or high is None or not low < high:
+        low, high = (float(b) for b in map(exact, given) if b is not None)
+    except (TypeError, ValueError, OverflowError):
+        low = high = 0.0
+    if not low < high < low + 2**1000:  # whose distance is a number too
         wrong_option(
             "y_bounds", given, N_("give two public numbers, such as y_bounds=(0, 500)")
         )
-    return Span(float(low), float(high))
+    return Span(low, high)

@@ -16,7 +16,7 @@ from sfumato.account import (
     charge,
     describe,
 )
-from sfumato.amount import Amount
+from sfumato.amount import Amount, exact
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
 
@@ -96,8 +96,8 @@ class Price:
         """Return what the mechanisms inside may lose together, per row."""
         if self.pure:
             units = self.epsilon.units // self.rows
-            return Pure(Epsilon.from_units(units), self.changes)
-        units = self._rho.units // self.rows**2
+        else:
+            units = self._rho.units // self.rows**2
         if not units:
             raise DeclarationError(
                 N_("epsilon {epsilon} is too small for {rows} rows per person"),
@@ -105,6 +105,8 @@ class Price:
                 epsilon=self.epsilon,
                 rows=self.rows,
             )
+        if self.pure:
+            return Pure(Epsilon.from_units(units), self.changes)
         return Rho(GDP.from_units(units), self.changes)
 
     def loss(self, measure: Measure) -> Loss:
@@ -168,7 +170,7 @@ def read_price(
             value=repr(rows)[:60],
         )
     text = "0"
-    if delta:
+    if delta and exact(delta) != 0:
         whole = ApproxDP(epsilon, delta, gaussian_only=True)
         text = str(whole).partition("delta ")[2]
     most = rows if persons and rows else 1

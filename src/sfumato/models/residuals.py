@@ -18,7 +18,7 @@ from sfumato.models.door import UNIT, Floats, deviation, lattice, noisy, total
 from sfumato.models.examination import check_columns, examined
 from sfumato.models.options import two_bounds, wrong_option
 from sfumato.models.price import Pure, read_price
-from sfumato.models.table import Columns, Encoder
+from sfumato.models.table import numbers_of, persons_of
 from sfumato.words import N_
 
 __all__ = [
@@ -26,6 +26,7 @@ __all__ = [
     "RegressionEvaluation",
     "evaluate_regression",
     "evaluate_regression_for_owner",
+    "targets_of",
 ]
 
 _DRAWS = 400
@@ -202,6 +203,7 @@ def evaluate_regression(
     assert isinstance(share, Pure)  # noqa: S101  delta is 0
     target = np.asarray(column_or_1d(y))
     check_consistent_length(X, target)
+    persons = persons_of(privacy_ids, len(target))
 
     def look(kept: NDArray[np.bool_] | None) -> Floats:
         rows = _rows(model, X, target, span)
@@ -214,7 +216,7 @@ def evaluate_regression(
         ("evaluate_regression", type(model).__name__, span),
         describe(price.epsilon),
         look,
-        privacy_ids,
+        persons,
     )
     bounds = (span.lower, span.upper)
     return RegressionEvaluation(found, bounds, float(price.epsilon.value), claim)
@@ -232,14 +234,13 @@ def _span(model: Any, y_bounds: Any) -> Span:
     return two_bounds(given)
 
 
-def _targets(y: NDArray[Any], span: Span) -> tuple[Floats, NDArray[np.bool_]]:
+def targets_of(y: NDArray[Any], span: Span) -> tuple[Floats, NDArray[np.bool_]]:
     """Return targets in halves of the range, and which rows have one."""
     if y.dtype.kind in "fiub":
         there = ~np.isnan(y.astype(np.float64))
     else:
         there = np.array([_is_number(v) for v in y.tolist()], np.bool_)
-    column = Columns(None, (y,))
-    return Encoder((span,)).encode(column, slice(None))[:, 0], there
+    return numbers_of(y, span), there
 
 
 def _is_number(value: Any) -> bool:
@@ -253,10 +254,9 @@ def _rows(model: Any, X: Any, y: NDArray[Any], span: Span) -> NDArray[np.int32]:
     """Return each row's part of the sums as whole numbers of length at most `UNIT`."""
     if not len(y):  # which predict would refuse
         return np.zeros((0, 4), np.int32)
-    targets, there = _targets(y, span)
+    targets, there = targets_of(y, span)
     predicted = np.asarray(model.predict(X), np.float64).ravel()
-    scaled = Encoder((span,)).encode(Columns(None, (predicted,)), slice(None))[:, 0]
-    away = np.clip(scaled - targets, -1, 1)
+    away = np.clip(numbers_of(predicted, span) - targets, -1, 1)
     parts = [_WEIGHT * away**2, targets, targets**2 - _THIRD, np.ones(len(targets))]
     rows = np.stack(parts, axis=1) / _SIZE
     rows[~there] = 0.0

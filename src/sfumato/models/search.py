@@ -21,13 +21,15 @@ from sfumato.account import Epsilon, Selection, describe
 from sfumato.errors import DeclarationError, EngineError
 from sfumato.models.budget import ModelBudget, read_budget
 from sfumato.models.claim import claim_of
+from sfumato.models.declared import Span
 from sfumato.models.door import spread
 from sfumato.models.estimator import PrivateEstimator
 from sfumato.models.options import wrong_option
 from sfumato.models.parts import coins
 from sfumato.models.price import Price, Pure
 from sfumato.models.progress import watching
-from sfumato.models.table import first_rows, labels_of
+from sfumato.models.residuals import targets_of
+from sfumato.models.table import first_rows, labels_of, numbers_of, persons_of
 from sfumato.words import N_
 
 __all__ = ["PrivateSearchCV"]
@@ -113,7 +115,8 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         pays, settings = read_budget(self.budget), self._settings()
         price = self._price(privacy_ids)
         self._check_split(price, len(settings))
-        self._dry_run(settings, X, y)
+        self._dry_run(settings, X, y, privacy_ids, price)
+        persons = persons_of(privacy_ids, len(y))
         loss = price.loss(pays.measure)
         paid = pays.pay(loss, plan=self._digest(settings), descriptor=_told(price))
         private = noise.default().secure
@@ -124,7 +127,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             suppress(Exception),
             np.errstate(all="ignore"),
         ):
-            found = self._search(settings, X, y, privacy_ids, price)
+            found = self._search(settings, X, y, persons, price)
         if found is None:
             raise EngineError
         self.best_params_, self.best_estimator_ = found
@@ -168,12 +171,13 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
             wrong_option(
                 "estimator", model, N_("give a private classifier or regressor")
             )
-        if model.delta or model.on_leak != "refuse":
+        price = clone(model).set_params(epsilon=self.epsilon)._price(privacy_ids)  # noqa: SLF001
+        if not price.pure or model.on_leak != "refuse":
             raise DeclarationError(
                 N_("a private search needs delta=0 and declared facts"),
                 hint=N_("leave delta and on_leak out of the estimator"),
             )
-        return clone(model).set_params(epsilon=self.epsilon)._price(privacy_ids)  # type: ignore[no-any-return]  # noqa: SLF001
+        return price  # type: ignore[no-any-return]
 
     def _check_split(self, price: Price, settings: int) -> None:
         """Refuse a loss that has fewer units than parts."""
@@ -186,10 +190,14 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
                 parts=parts,
             )
 
-    def _dry_run(self, settings: list[dict[str, Any]], X: Any, y: Any) -> None:
+    def _dry_run(
+        self, settings: list[dict[str, Any]], X: Any, y: Any, ids: Any, price: Price
+    ) -> None:
         """Let each setting be refused now: nothing is fitted yet."""
+        parts = len(settings) if self.method == "choose" else 2
+        least = Epsilon.from_units(price.epsilon.units // parts)
         for setting in settings:
-            self._trial(setting, Epsilon(1))._check(X, y)  # noqa: SLF001
+            self._trial(setting, least)._check(X, y, ids)  # noqa: SLF001
 
     def _trial(self, setting: Mapping[str, Any], epsilon: Epsilon) -> Any:
         inner = ModelBudget(_PLENTY, dataset="search")
@@ -289,7 +297,7 @@ class _Parts:
     """The rows for fitting and for scoring: each row, or person, by its own coin."""
 
     def __init__(self, X: Any, y: Any, ids: Any, share: float, most: int) -> None:
-        self.ids = None if ids is None else np.asarray(ids)
+        self.ids = ids
         first = coins(len(y), share, self.ids)
         kept = True if self.ids is None else first_rows(self.ids, most)
         self.fitting, self.scoring = (
@@ -314,11 +322,10 @@ class _Parts:
         y = np.asarray(_safe_indexing(self.y, self.scoring))
         each: NDArray[np.float64]
         if is_regressor(model):
-            low, high = model.y_bounds_
-            gap = (np.clip(y.astype(float), low, high) - model.predict(rows)) / (
-                high - low
-            )
-            each = 1 - gap**2
+            span = Span(*model.y_bounds_)
+            truth, there = targets_of(y, span)
+            gap = (truth - numbers_of(model.predict(rows), span)) / 2
+            each = np.where(there, 1 - gap**2, 0.0)
         else:
             place = labels_of(y, model.classes_)
             found = model.predict_proba(rows)

@@ -32,6 +32,11 @@ def to_json(model: Any) -> str:
     fitted facts.
     """
     fitted = {k: v for k, v in vars(model).items() if _is_fitted(k)}
+    if "best_estimator_" in fitted:
+        raise DeclarationError(
+            N_("a search is not saved, its model is"),
+            hint=N_("save best_estimator_, whose claim is the search's"),
+        )
     if "privacy_claim_" not in fitted:
         raise DeclarationError(
             N_("only a fitted model can be saved"),
@@ -88,8 +93,13 @@ def load(path: str | os.PathLike[str]) -> Any:
 
     Raises:
         DeclarationError: The file holds no model of a known kind.
+        OSError: There is no such file.
     """
-    return from_json(Path(path).read_text(encoding="utf-8"))
+    try:
+        text = Path(path).read_text(encoding="utf-8")
+    except UnicodeDecodeError:
+        raise _unreadable() from None
+    return from_json(text)
 
 
 def _is_fitted(name: str) -> bool:

@@ -13,10 +13,12 @@ from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_array
+from sklearn.utils import check_array, column_or_1d
 
 from sfumato.declare.schema import token
+from sfumato.errors import DeclarationError
 from sfumato.models.declared import Feature, Keys, Span
+from sfumato.words import N_
 
 __all__ = [
     "CHUNK",
@@ -27,6 +29,8 @@ __all__ = [
     "count_chunks",
     "first_rows",
     "labels_of",
+    "numbers_of",
+    "persons_of",
     "spans_of_rows",
 ]
 
@@ -145,7 +149,8 @@ class Encoder:
     def encode(self, table: Columns, rows: slice, *, clip: bool = True) -> Floats:
         """Return some rows as numbers in [-1, 1]; beyond it only without `clip`."""
         with np.errstate(all="ignore"):  # a warning would tell of a cell
-            return self._encoded(table, rows, clip=clip)
+            found = self._encoded(table, rows, clip=clip)
+        return np.ascontiguousarray(found)  # so that sums over a row have one order
 
     def _encoded(self, table: Columns, rows: slice, *, clip: bool) -> Floats:
         simple = self.degree == 1 and table.matrix is not None
@@ -244,6 +249,11 @@ def _text(cell: Any) -> str | None:
         return None
 
 
+def numbers_of(cells: NDArray[Any], span: Span) -> Floats:
+    """Return numbers in halves of their range; what is missing becomes 0, the middle."""
+    return Encoder((span,)).encode(Columns(None, (cells,)), slice(None))[:, 0]
+
+
 def spans_of_rows(table: Columns) -> tuple[Feature, ...]:
     """Return bounds READ FROM THE ROWS: a leak, taken only when asked for."""
     found = []
@@ -267,6 +277,23 @@ def labels_of(values: NDArray[Any], classes: Any) -> NDArray[np.int64]:
     places = {token(c): k for k, c in enumerate(known.tolist())}
     found = [places.get(_text(v), -1) for v in values.tolist()]
     return np.array(found, np.int64)
+
+
+def persons_of(ids: Any, rows: int) -> NDArray[Any] | None:
+    """Return the person of each row; none where rows are protected.
+
+    Raises:
+        DeclarationError: There is not one for each row. Nothing was spent.
+    """
+    if ids is None:
+        return None
+    owners = np.asarray(column_or_1d(ids))
+    if len(owners) != rows:
+        raise DeclarationError(
+            N_("privacy_ids do not have one entry per row"),
+            hint=N_("pass the identifier of the person of each row"),
+        )
+    return owners
 
 
 def first_rows(owners: NDArray[Any], most: int) -> NDArray[np.bool_]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import Any, final
@@ -144,10 +144,14 @@ class Training:
         rows = self._most if self._persons else None
         return read_price(epsilon, delta, neighbours, rows, persons=self._persons)
 
-    def run(self) -> Trained:
+    def run(self, keep: Callable[[Any], None] = lambda _: None) -> Trained:
         """Pay, fit; pay, test. Each row, or person, is fitted or tested, by an own coin.
 
         No table makes it raise: also one without rows gives a model, which is noise.
+
+        Args:
+            keep: Is given the fitted model before its test is paid for, so that a test
+                that is refused, fails or is broken off loses no model.
 
         Raises:
             EngineError: Something failed; it was paid for, and the debit stands.
@@ -162,9 +166,12 @@ class Training:
         if cells.persons is not None:
             table = table.of(shuffled(cells.rows))
         if order.test_epsilon is None:
-            return self._told(self._fit(table), None)
+            model = self._fit(table)
+            keep(model)
+            return self._told(model, None)
         first = coins(cells.rows, 1 - order.test_share, table.persons)
         model = self._fit(table.of(first))
+        keep(model)
         return self._told(model, self._test(model, table.of(~first)))
 
     def _told(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
-from functools import reduce
+from functools import partial, reduce
 from operator import add
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -19,13 +19,18 @@ from sfumato.cli.tongue import report_language, say
 from sfumato.errors import BudgetExceededError, MissingExtraError, ProjectError
 from sfumato.project import Project, load
 from sfumato.project.learned import ModelTable, order_of
+from sfumato.project.outputs import Outputs
+from sfumato.project.standing import standing
 from sfumato.release.files import write
+from sfumato.release.libraries import need
 from sfumato.words import N_
 
 if TYPE_CHECKING:
     from sfumato.models.training import Trained, Training
 
 __all__ = ["command"]
+
+_LONGEST = 200  # bytes of a name, for file systems allow about 255 with its endings
 
 
 def _train(
@@ -35,16 +40,19 @@ def _train(
     wishes = _chosen(declared, only)
     folder = out or declared.folder
     lang = report_language(declared.language)
+    _refuse_names(wishes, declared.path.name)
     _refuse_existing(folder, wishes, force=force)
+    need("jinja2")  # for the cards
     ready = _ready(declared, wishes)
     total: Any = reduce(add, (training.cost for _, training in ready))
+    _afford(total, declared)
     if not yes:
         _confirm(total)
-    folder.mkdir(parents=True, exist_ok=True)
-    for wish, training in ready:
-        trained = training.run()
-        _write(folder, wish, trained, lang)
-        _tell(wish, trained)
+    with Outputs(folder, ()).ready():
+        for wish, training in ready:
+            trained = training.run(partial(_keep, _paths(folder, wish)[0]))
+            _write(folder, wish, trained, lang)
+            _tell(wish, trained)
     left = ready[0][1].left
     click.echo(say(N_("Left to spend: {left}."), left=loss_words(left)))
 
@@ -69,6 +77,27 @@ def _chosen(project: Project, only: tuple[str, ...]) -> list[ModelTable]:
     return [w for w in project.models if not only or w.name in only]
 
 
+def _refuse_names(wishes: list[ModelTable], file: str) -> None:
+    """Refuse names that files cannot bear, before anything is paid for them."""
+    names = [wish.name for wish in wishes]
+    for name in names:
+        if names.count(name) > 1:
+            raise ProjectError(
+                N_("{file}: two models are called {name}"),
+                hint=N_("give each model a name of its own"),
+                file=file,
+                name=repr(name),
+            )
+        usual = name.isprintable() and not set(name) & set("/\\")
+        if not usual or len(name.encode()) > _LONGEST:
+            raise ProjectError(
+                N_("{file}: {name} cannot be the name of a file"),
+                hint=N_("give the model a short name without / and other such signs"),
+                file=file,
+                name=repr(name[:60]),
+            )
+
+
 def _paths(folder: Path, wish: ModelTable) -> tuple[Path, Path]:
     return folder / f"{wish.name}.model.json", folder / f"{wish.name}.card.html"
 
@@ -76,7 +105,7 @@ def _paths(folder: Path, wish: ModelTable) -> tuple[Path, Path]:
 def _refuse_existing(folder: Path, wishes: list[ModelTable], *, force: bool) -> None:
     for wish in wishes:
         for path in _paths(folder, wish):
-            if not force and os.path.lexists(path):
+            if os.path.lexists(path) and (path.is_dir() or not force):
                 raise ProjectError(
                     N_("{path} exists already"),
                     hint=N_("choose another folder with --out, or overwrite: --force"),
@@ -102,16 +131,20 @@ def _ready(
         limits=project.limits,
         anchor=project.anchor,
     )
-    found = [(w, Training(project.dataset, order_of(w), budget)) for w in wishes]
-    total: Any = reduce(add, (training.cost for _, training in found))
-    if not total.fits(budget.left):
-        raise BudgetExceededError(
-            N_("fit and test cost {cost}, {left} is left"),
-            hint=N_("ask for less, or ask the data owner for another budget"),
-            cost=str(total),
-            left=str(budget.left),
-        )
-    return found
+    return [(w, Training(project.dataset, order_of(w), budget)) for w in wishes]
+
+
+def _afford(total: Any, project: Project) -> None:
+    """Refuse all models if the budget, or a limit of it, does not pay for them."""
+    held = standing(project)
+    for left in (held.left, *(left for _, left in held.limits)):
+        if not total.fits(left):
+            raise BudgetExceededError(
+                N_("fit and test cost {cost}, {left} is left"),
+                hint=N_("ask for less, or ask the data owner for another budget"),
+                cost=str(total),
+                left=str(left),
+            )
 
 
 def _confirm(cost: Any) -> None:
@@ -125,12 +158,24 @@ def _confirm(cost: Any) -> None:
     click.confirm(question, abort=True, err=True)
 
 
-def _write(folder: Path, wish: ModelTable, trained: Trained, lang: str) -> None:
-    from sfumato.models.card import card
+def _keep(path: Path, model: Any) -> None:
+    """Write a fitted model; if that fails now, print it rather than lose it."""
     from sfumato.models.storage import to_json
 
+    text = to_json(model)
+    try:
+        write(path, text)
+    except Exception:
+        click.echo(text)
+        message = N_("the files cannot be written; keep the JSON above: it is paid for")
+        click.echo(say(message), err=True)
+        raise
+
+
+def _write(folder: Path, wish: ModelTable, trained: Trained, lang: str) -> None:
+    from sfumato.models.card import card
+
     model, page = _paths(folder, wish)
-    write(model, to_json(trained.model))
     titles = wish.title.model_dump() if wish.title else {}
     uses = wish.intended_use.model_dump() if wish.intended_use else {}
     text = card(

@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from sfumato.cli.command import Command
-from sfumato.cli.ledger.place import anchor_option, find, ledger_argument
+from sfumato.cli.ledger.place import Place, anchor_option, find, ledger_argument
 from sfumato.cli.options import FORCE, out
 from sfumato.cli.tongue import say
 from sfumato.errors import LedgerError
@@ -32,7 +32,7 @@ def _export(ledger: str, *, anchor: Path | None, out: Path | None, force: bool) 
         for line in lines:
             click.echo(line)
         return
-    _refuse_own(place.path, out)
+    _refuse_own(place, out)
     text = "".join(f"{line}\n" for line in lines)
     try:
         write(out, text)
@@ -46,16 +46,24 @@ def _export(ledger: str, *, anchor: Path | None, out: Path | None, force: bool) 
     click.echo(say(N_("written: {path}"), path=out))
 
 
-def _refuse_own(ledger: Path | str, out: Path) -> None:
+def _refuse_own(place: Place, out: Path) -> None:
     """Refuse to overwrite the ledger, its journal or its anchor, even by force."""
-    if isinstance(ledger, Path) and out.resolve().parent == ledger.resolve().parent:
-        own = ledger.resolve().name
-        if out.name == own or out.name.startswith((f"{own}-", f"{own}.anchor")):
-            raise LedgerError(
-                N_("{path} belongs to the ledger itself"),
-                hint=N_("choose another file with --out"),
-                path=str(out),
-            )
+    owned: list[tuple[Path, tuple[str, ...]]] = []
+    if place.anchor:
+        owned.append((place.anchor.resolve(), ("",)))
+    if isinstance(place.path, Path):
+        owned.append((place.path.resolve(), ("", "-", ".anchor")))
+    where = out.resolve()
+    for own, endings in owned:
+        for ending in endings:
+            name = f"{own.name}{ending}"
+            same = out.name.startswith(name) if ending else out.name == name
+            if where == own or (where.parent == own.parent and same):
+                raise LedgerError(
+                    N_("{path} belongs to the ledger itself"),
+                    hint=N_("choose another file with --out"),
+                    path=str(out),
+                )
 
 
 command = Command(
