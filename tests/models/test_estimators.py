@@ -238,6 +238,7 @@ def test_a_scaler_says_what_it_gives(pima, public, budget):
     ("kind", "options", "text"),
     [
         (models.KMeans, {"n_clusters": 0}, "n_clusters"),
+        (models.KMeans, {"n_clusters": 10**9}, "n_clusters"),
         (models.PCA, {"n_components": 9}, "n_components"),
         (models.RandomForestClassifier, {"max_depth": 99}, "max_depth"),
         (models.AdditiveClassifier, {"order": 0}, "order"),

@@ -106,6 +106,7 @@ def test_persons_count_as_persons(fitted):
     [
         ({"epsilon": None}, "epsilon"),
         ({"bins": 3}, "bins"),
+        ({"bins": 10**12}, "bins"),
         ({"neighbours": "x"}, "neighbour"),
     ],
 )
@@ -159,3 +160,12 @@ def test_a_table_that_no_model_reads_costs_nothing(fitted):
             evaluate(model, table, y, epsilon="1", budget=budget)
 
     assert budget.spent.units == 0
+
+
+def test_the_owners_accuracy_knows_labels_as_texts(fitted):
+    """As the private test does."""
+    model, x, y = fitted
+
+    found = evaluate_for_owner(model, x, y.astype(str))
+
+    assert found.accuracy == evaluate_for_owner(model, x, y).accuracy > 0

@@ -209,6 +209,7 @@ REFUSED = [
     ({"solver": "gnm"}, "solver"),
     ({"degree": 3}, "degree"),
     ({"degree": 2.0}, "degree"),
+    ({"prior_coef": [[1e9] * 8]}, "prior_coef"),
     ({"epsilon": "0.000000000003"}, "too small to be split"),
     ({"classes": [None, 1]}, "cannot be sorted"),
     ({"prior_coef": [1.0]}, "prior_coef"),

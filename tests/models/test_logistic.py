@@ -329,3 +329,15 @@ def test_the_target_is_no_feature(budget):
         LogisticRegression("1", budget=budget, schema=schema).fit(frame, frame["ill"])
 
     assert budget.spent == before
+
+
+def test_a_person_is_one_however_her_number_is_written():
+    """1, 1.0 and "1" are one person; NaT and None are nobody."""
+    from sfumato.models.table import first_rows, persons_of
+
+    mixed = np.array([1, 1.0, "1", 2, None, float("nan")], object)
+    days = np.array(["2020-01-01", "NaT", "NaT"], "M8[D]")
+
+    assert persons_of(mixed, 6).tolist() == ["1", "1", "1", "2", None, None]
+    kept = first_rows(persons_of(days, 3), 1)
+    assert kept.tolist() == [True, False, False]

@@ -79,3 +79,11 @@ def test_the_certificate_grows_with_the_rows_and_not_faster(monkeypatch):
         return case.certified(w) - gradient
 
     assert 0 < doubt(large) < 200 * doubt(small)
+
+
+def test_a_score_beyond_all_decimals_has_a_slope():
+    """exp would overflow, and one far row would decide whether a fit fails."""
+    far = room.Decimal(10) ** 7
+
+    assert LOGISTIC.exact(far, 1.0) == 0
+    assert LOGISTIC.exact(-far, 1.0) == room.Decimal("-0.5")

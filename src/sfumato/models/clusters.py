@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from fractions import Fraction
-from math import inf, sqrt
+from math import sqrt
 from typing import Any
 
 import numpy as np
@@ -34,6 +34,7 @@ _REACH, _COUNT = 0.5, 0.35
 _CENTRING = Fraction(15, 100)
 _STEP, _CONSTANT = 0.35, 0.5
 _TRIES = 64
+_MOST = 1000
 
 
 class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator):  # type: ignore[misc]
@@ -45,7 +46,7 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
     There are no labels and no inertia of the rows that were fitted.
 
     Args:
-        n_clusters: How many clusters.
+        n_clusters: How many clusters, from 1 to 1000.
         epsilon: The ε of one fit; there is no default.
         delta: The δ of one fit; 0 for pure ε.
         budget: A `ModelBudget` or a `Session` that pays.
@@ -91,8 +92,8 @@ class KMeans(ClassNamePrefixFeaturesOutMixin, TransformerMixin, PrivateEstimator
         return self.fit(X, y, privacy_ids).predict(X)
 
     def _job(self, facts: Facts, price: Price) -> Job:  # noqa: ARG002
-        hint = N_("write a number of at least 1")
-        count = whole_option("n_clusters", self.n_clusters, inf, hint)
+        hint = N_("write a small number of at least 1")
+        count = whole_option("n_clusters", self.n_clusters, _MOST, hint)
         share = price.share()
         rounds = 2 if isinstance(share, Pure) else 4
         each = (1 - _CENTRING) / rounds

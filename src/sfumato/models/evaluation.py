@@ -28,6 +28,7 @@ __all__ = [
 ]
 
 _DRAWS = 400
+_MOST_BINS = 10_000
 
 
 @final
@@ -182,7 +183,7 @@ def evaluate(
         y: Their labels; a row with any other label does not count.
         epsilon: What to spend.
         budget: A `ModelBudget` or a `Session` that pays.
-        bins: Even number of ranges of probability.
+        bins: Even number of ranges of probability, at most 10,000.
         neighbours: ``"add_remove"`` or ``"replace_one"``.
         privacy_ids: The person of each row.
         rows_per_person: How many rows of one person count.
@@ -205,7 +206,7 @@ def evaluate(
     price = read_price(
         epsilon, 0, neighbours, rows_per_person, persons=privacy_ids is not None
     )
-    if not isinstance(bins, int) or bins < 2 or bins % 2:  # noqa: PLR2004
+    if not isinstance(bins, int) or not 2 <= bins <= _MOST_BINS or bins % 2:  # noqa: PLR2004
         wrong_option("bins", bins, N_("write an even number, such as 20"))
     if not hasattr(model, "predict_proba"):
         wrong_option(
@@ -214,6 +215,8 @@ def evaluate(
             N_("give a fitted classifier; evaluate_regression tests a regression"),
         )
     check_columns(model, X)
+    if not hasattr(model, "classes_"):
+        wrong_option("model", type(model).__name__, N_("give a fitted classifier"))
     share = price.share()
     assert isinstance(share, Pure)  # noqa: S101  delta is 0
     target = np.asarray(column_or_1d(y))
@@ -295,7 +298,7 @@ def evaluate_for_owner(
         known = truth >= 0
         scores = np.asarray(model.predict_proba(X))[:, 1]
         auc = float(roc_auc_score(truth[known], scores[known]))
-    right = np.asarray(model.predict(X)) == target
+    right = labels_of(np.asarray(model.predict(X)), model.classes_) == truth
     return OwnerEvaluation(
         _cells(model, X, target, bins, None), auc, float(right.mean())
     )

@@ -22,6 +22,8 @@ from sfumato.words import N_
 
 __all__ = ["LogisticRegression"]
 
+_FARTHEST = 1e4  # log odds of a public prior; the solver's tolerance is an absolute one
+
 
 class LinearClassifier(PrivateClassifier):
     """Prediction by a line, and the arguments that linear classifiers share."""
@@ -231,7 +233,17 @@ class LogisticRegression(LinearClassifier):
                 self.prior_coef,
                 N_("give one finite number per feature and output, with degree=1"),
             )
-        return Line.of_raw(slopes, offset, facts.encoder)
+        line = Line.of_raw(slopes, offset, facts.encoder)
+        reach = np.abs(line.slopes).sum(axis=0) + np.abs(line.offset)
+        if not (reach <= _FARTHEST).all():
+            wrong_option(
+                "prior_coef",
+                self.prior_coef,
+                N_(
+                    "give weights that make log odds of at most 10000 within the bounds"
+                ),
+            )
+        return line
 
     def _attributes(self, line: Line, facts: Facts, solver: str) -> dict[str, Any]:
         found: dict[str, Any] = {"_line": line, "solver_": solver}

@@ -12,6 +12,7 @@ from sfumato.models.door import Floats
 __all__ = ["Huber", "Logistic", "ScoreLoss"]
 
 _LN2 = float(np.log(2))
+_FAR = 10_000  # where the slope is below 10**-4000, and soon below any decimal
 
 
 class ScoreLoss(Protocol):
@@ -68,6 +69,8 @@ class Logistic:
         """Return one first derivative with the digits of the context."""
         side = Decimal(target)
         t = side * score
+        if t > _FAR:
+            return Decimal(0)
         pull = Decimal("0.5") if t < 0 else 1 / (1 + t.exp())
         return -side * pull
 

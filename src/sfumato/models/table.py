@@ -293,7 +293,17 @@ def persons_of(ids: Any, rows: int) -> NDArray[Any] | None:
             N_("privacy_ids do not have one entry per row"),
             hint=N_("pass the identifier of the person of each row"),
         )
+    if owners.dtype.kind in "OmM":  # 1 and 1.0 are one person, and NaT is nobody
+        found = [_person(o) for o in owners.astype(object).tolist()]
+        return np.array([*found, None], object)[:-1]
     return owners
+
+
+def _person(owner: Any) -> str | None:
+    try:
+        return None if _is_nobody(owner) else token(owner) or str(owner)
+    except Exception:  # noqa: BLE001  no identifier may raise an error
+        return None
 
 
 def first_rows(owners: NDArray[Any], most: int) -> NDArray[np.bool_]:
