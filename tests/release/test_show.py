@@ -202,3 +202,13 @@ def test_places() -> None:
     assert place_words(figure) == "a = true · b = 2 · Sex = F"
     assert place_words(bins) == "[0.5, 10)"
     assert place_words(bins, last=True) == "[0.5, 10]"
+
+
+def test_a_seeded_release_says_so_at_a_prompt(
+    release: Release, seeded: Release
+) -> None:
+    """Where Python shows the record itself, its claim is marked; all else is as ever."""
+    assert "claim=Claim(NOT PRIVATE, measure='epsilon'" in repr(seeded)
+    assert "NOT PRIVATE" not in repr(release)
+    assert repr(release.claim).startswith("Claim(measure='epsilon', loss='0.5', ")
+    assert repr(release.claim).endswith(", private=True, bounds=None)")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias, final
 
@@ -218,6 +218,12 @@ class Claim:
     receipt: Receipt
     private: bool = True
     bounds: Person | None = None
+
+    def __repr__(self) -> str:
+        """Show all fields, and first of all whether they promise nothing."""
+        parts = [] if self.private else ["NOT PRIVATE"]
+        parts += [f"{f.name}={getattr(self, f.name)!r}" for f in fields(self)]
+        return f"Claim({', '.join(parts)})"
 
 
 @final
