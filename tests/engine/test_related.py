@@ -26,6 +26,7 @@ from sfumato.errors import DeclarationError
 from sfumato.plan import make_plan
 from sfumato.plan import relate as planned
 from sfumato.plan.bounded import make_bounded
+from sfumato.plan.record import PublicSize
 
 IDS = st.sampled_from([1, 2, "2", "2.0", None, "NA", "a", 3.0, math.nan])
 CROWD = st.lists(
@@ -414,17 +415,37 @@ def test_rows_have_no_persons():
             make_plan(Query().of(base).select(ask.count()), plain, 1)
 
 
-def test_a_public_number_of_people_is_not_joined():
-    """Under replace-one the nodes whose stability is not shown are refused."""
-    unit = Unit("who", max_rows=1, max_groups=1, neighbours="replace_one", size=3)
-    schema = Schema(dict(VISITS.columns), unit=unit)
-    for base in (
+@pytest.mark.parametrize(
+    "base",
+    [
         Joined(Part(), Part(), "o_"),
         United((Part(), Part())),
-        PerPerson(Part(), (("f", feature.max("x")),)),
-    ):
-        with pytest.raises(DeclarationError, match="number of units is public"):
-            make_plan(Query().of(base).select(ask.count()), schema, 1)
+        PerPerson(Part(), (("x", feature.max("x")),)),
+        Joined(Part(), Part(PerPerson(Part(), (("o_x", feature.max("x")),)))),
+    ],
+    ids=["joined", "united", "per person", "joined with figures"],
+)
+def test_a_public_number_of_people_stays_a_claim_and_is_counted_anew(base):
+    """Under replace-one people are joined and united; nothing of the result is known."""
+    unit = Unit("who", max_rows=2, max_groups=1, neighbours="replace_one", size=3)
+    schema = Schema(dict(VISITS.columns), unit=unit)
+
+    query = Query().of(base).select(ask.people(), ask.count(), ask.mean("x"))
+    plan = make_plan(query, schema, 1)
+
+    assert (plan.schema.unit.neighbours, plan.schema.unit.size) == ("replace_one", 3)
+    assert plan.cost == Epsilon(1)
+    assert all(not isinstance(recipe, PublicSize) for recipe in plan.recipes)
+    exact(query, schema)
+
+
+def test_a_public_number_of_rows_is_not_united():
+    """Two tables in which a replaced row comes or goes would need another bound."""
+    unit = Rows(neighbours="replace_one", size=3)
+    schema = Schema(dict(VISITS.columns), unit=unit)
+
+    with pytest.raises(DeclarationError, match="number of rows is public"):
+        make_plan(Query().of(United((Part(), Part()))).select(ask.count()), schema, 1)
 
 
 def test_unknown_keys_of_united_rows_are_refused():

@@ -15,9 +15,16 @@ from sfumato.declare import query as ask
 from sfumato.declare.query import Query
 from sfumato.declare.relation import Joined, Looked, Other, Part, PerPerson, United
 from sfumato.declare.schema import Category, Integer, Schema
-from sfumato.declare.unit import Rows
+from sfumato.declare.unit import Rows, Unit
 from sfumato.plan import make_plan
-from sfumato.testing.faults.related import FIGURES, PEOPLE, SITES, faults, largest
+from sfumato.testing.faults.related import (  # fmt: skip
+    FIGURES,
+    PEOPLE,
+    REPLACED,
+    SITES,
+    faults,
+    largest,
+)
 from sfumato.testing.faults.related import ROWS as SINGLE
 
 EXTREMES = st.sampled_from(
@@ -53,6 +60,28 @@ def test_removing_any_row(plan, rows, others):
     check_all(plan, rows, others)
 
 
+SIZE = 3
+PUBLIC = st.builds(
+    lambda r, g: Unit("who", max_rows=r, max_groups=g, neighbours="replace_one", size=SIZE),
+    st.integers(1, 3), st.integers(1, 3),
+)  # fmt: skip
+
+
+@settings(max_examples=a.times(6), deadline=None, derandomize=True)
+@given(
+    r.questions(PUBLIC, other=False),
+    st.lists(ROW, max_size=6),
+    st.lists(st.lists(ROW, min_size=1, max_size=4), max_size=3),
+)
+def test_replacing_any_person(plan, rows, pool):
+    """Random nodes over each other: a person's rows become those of any other person."""
+    people = [{**row, "who": i % SIZE} for i, row in enumerate(rows)]
+    people += [{"who": i} for i in range(SIZE)]
+    with World(plan.table) as world:
+        for finding in compare(plan, people, pool, world.exact):
+            assert finding.holds, finding
+
+
 QUESTIONS = {
     "public table": (Looked(Part(), ("g",), SITES), "v", SINGLE),
     "public table of people": (Looked(Part(), ("g",), SITES), "v", PEOPLE),
@@ -60,6 +89,9 @@ QUESTIONS = {
     "union of people": (United((Part(), Part())), "x", PEOPLE),
     "pairs": (Joined(Part(), Part(), "o_", 3, 2), "o_x", PEOPLE),
     "figures": (PerPerson(Part(), FIGURES), "n", PEOPLE),
+    "pairs, one replaced": (Joined(Part(), Part(), "o_", 3, 2), "o_x", REPLACED),
+    "union, one replaced": (United((Part(), Part())), "x", REPLACED),
+    "figures, one replaced": (PerPerson(Part(), FIGURES), "most", REPLACED),
 }
 
 

@@ -15,6 +15,14 @@ several tables, and figures about a unit's rows are functions of u's rows by def
 (This is stability 1 in the sense of McSherry, PINQ, SIGMOD 2009, section 3.3, for units in
 place of records.)
 
+Under replace-one (the number of people is public) neighbours differ in the rows of one
+person, who has some in both. All rows of the others stay as they are, so the sum changes
+by f(T(u)) - f(T(u')), of which either may be of no rows: a join or a filter can leave none.
+That is the change which the bounds of `sfumato.plan.term` are for, where a filter makes a
+replaced unit come or go. How many people the result has is not known any more
+(`keeps_all`), so their count is measured. Of rows that are units of their own two united
+tables would need another bound, and are refused.
+
 Where each row is a unit of its own and several tables are united, one person may have a
 row in each: she moves the result by as many rows as there are tables. Their stabilities
 add (`stability`).
@@ -81,7 +89,9 @@ def related(base: Base | None, schema: Schema) -> Schema:
     found = relation_schema(base, schema)
     unit = found.unit
     if isinstance(unit, Unit) and is_one_row(base):
-        unit = OnePerPerson(column=unit.column)
+        unit = OnePerPerson(
+            column=unit.column, neighbours=unit.neighbours, size=unit.size
+        )
     elif isinstance(unit, Rows) and stability(base) > 1:
         unit = OneInEach(tables=stability(base))
     return Schema(dict(found.columns), unit)
@@ -99,9 +109,9 @@ def part_schema(part: Part, schema: Schema) -> Schema:
 
 def relation_schema(base: Base, schema: Schema) -> Schema:
     """Return the schema of what a node yields; identifiers are kept."""
-    if not isinstance(base, Other | Looked) and schema.unit.size is not None:
+    if isinstance(base, United) and getattr(schema.unit, "rows", None) is not None:
         raise DeclarationError(
-            N_("tables are not joined or united where the number of units is public"),
+            N_("tables are not united where the number of rows is public"),
             hint=N_('leave it private: neighbours="add_remove"'),
         )
     match base:
@@ -228,7 +238,7 @@ def _joined(base: Joined, schema: Schema) -> Schema:
             ),
         )
     rows, groups = base.max_rows or unit.max_rows, base.max_groups or unit.max_groups
-    whose = Unit(unit.column, max_rows=rows, max_groups=groups, missing=unit.missing)
+    whose = _bounded(unit, rows, groups, unit.missing)
     return _added(Schema(dict(first.columns), whose), second.columns, base.prefix)
 
 
@@ -253,8 +263,7 @@ def _united(base: United, schema: Schema) -> Schema:
     if isinstance(unit, Unit) and len({getattr(u, "missing", ()) for u in units}) > 1:
         # Each table's rows are read by its own codes for nobody, and not once more.
         rows, groups = unit.max_rows, unit.max_groups
-        whose = Unit(unit.column, max_rows=rows, max_groups=groups)
-        return Schema(dict(first.columns), whose)
+        return Schema(dict(first.columns), _bounded(unit, rows, groups, ()))
     return first
 
 
@@ -275,8 +284,19 @@ def _per_person(base: PerPerson, schema: Schema) -> Schema:
                 hint=N_("give the figure another name"),
                 name=repr(name),
             )
-    one = Unit(unit.column, max_rows=1, max_groups=1, missing=unit.missing)
-    return Schema(columns, one)
+    return Schema(columns, _bounded(unit, 1, 1, unit.missing))
+
+
+def _bounded(unit: Unit, rows: int, groups: int, missing: tuple[str, ...]) -> Unit:
+    """Return the unit of rows made of a person's, with other bounds."""
+    return Unit(
+        unit.column,
+        max_rows=rows,
+        max_groups=groups,
+        neighbours=unit.neighbours,
+        size=unit.size,
+        missing=missing,
+    )
 
 
 def _figure(name: str, one: Feature, schema: Schema) -> Known:

@@ -28,13 +28,26 @@ from sfumato.plan import make_plan, matched
 from sfumato.plan import relate as planned
 from sfumato.testing.faults.fault import Caught, Fault
 
-__all__ = ["FIGURES", "PEOPLE", "PLANTED", "ROWS", "SITES", "faults", "largest"]
+__all__ = [
+    "FIGURES",
+    "PEOPLE",
+    "PLANTED",
+    "REPLACED",
+    "ROWS",
+    "SITES",
+    "faults",
+    "largest",
+]
 
 Swap: TypeAlias = "Callable[[Any, str, Any], object]"
 Asked: TypeAlias = "tuple[Base, Statistic, Schema]"
 
 ROWS: Schema = Schema({"x": Integer(0, 7), "g": Category(["a", "b", "c"])})
 PEOPLE = Schema(dict(ROWS.columns), unit=Unit("who", max_rows=2, max_groups=1))
+REPLACED = Schema(
+    dict(ROWS.columns),
+    unit=Unit("who", max_rows=2, max_groups=1, neighbours="replace_one", size=3),
+)
 _ADDED: tuple[tuple[str, Known], ...] = (
     ("v", Integer(0, 7)),
     ("h", Category(["p", "q"])),
@@ -51,6 +64,8 @@ _TABLE = [
     }.items()
     for x, g in several
 ]
+_POOL = ([{"x": 7, "g": "a"}] * 3, [{"x": 0, "g": "b"}], [{"x": None, "g": "c"}])
+"""Who may come where a person is replaced."""
 _TABLES = (_TABLE, _TABLE[:6], _TABLE[3:], _TABLE[2:4], _TABLE[:1], _TABLE[-3:])
 
 
@@ -60,7 +75,7 @@ def largest(
     """Return the largest changes over all units of some tables that show much."""
     plan = make_plan(Query().of(base).select(statistic), schema, loss)
     with World(plan.table) as world:
-        return [c for rows in _TABLES for c in compare(plan, rows, (), world.exact)]
+        return [c for rows in _TABLES for c in compare(plan, rows, _POOL, world.exact)]
 
 
 def public_keys_not_checked(swap: Swap) -> None:
@@ -101,6 +116,15 @@ def many_rows_taken_for_one(swap: Swap) -> None:
     swap(planned, "is_one_row", lambda base: True)
 
 
+def replaced_people_only_leave(swap: Swap) -> None:
+    """Where people are replaced, those of a join are protected as if they only left."""
+
+    def left(unit: Unit, rows: int, groups: int, missing: tuple[str, ...]) -> Unit:
+        return Unit(unit.column, max_rows=rows, max_groups=groups, missing=missing)
+
+    swap(planned, "_bounded", left)
+
+
 def _twice() -> Asked:
     double = ((("a",), (7.0, 0)), (("a",), (7.0, 0)))
     return Looked(Part(), ("g",), Lookup("t", ("k",), _ADDED, double)), ask.count("v"), ROWS  # fmt: skip
@@ -118,6 +142,10 @@ PLANTED: tuple[tuple[Callable[[Swap], None], Callable[[], Asked]], ...] = (
     (a_person_in_many_rows, lambda: (PerPerson(Part(), FIGURES), ask.count(), PEOPLE)),
     (last_row_of_everybody, lambda: (PerPerson(Part(), _LAST), ask.mean("end"), PEOPLE)),
     (many_rows_taken_for_one, lambda: (_BOTH, ask.count(), PEOPLE)),
+    (
+        replaced_people_only_leave,
+        lambda: (Joined(Part(), Part(), "o_", 3, 1), ask.mean("o_x"), REPLACED),
+    ),
 )  # fmt: skip
 
 
