@@ -171,6 +171,22 @@ def test_one_row_moves_a_score_by_at_most_its_weight(data):
     assert abs(rated) <= FINE
 
 
+@pytest.mark.parametrize("far", [2**62, 2**63 - 1, -(2**63)])
+@pytest.mark.parametrize("cells", [1, 3, 2048])
+def test_a_score_does_not_wrap_where_the_predictions_are_far(far, cells):
+    """Sums beyond 64 bits are exact: one person's row moves them as little as ever."""
+    told = np.full(cells, far)
+    counts = np.full(cells, 2**33 // cells)
+    near = counts.copy()
+    near[0] += 1
+    asked = Choose((0,), (told,), (1,), (0,), None)
+
+    one, other = (scores((t,), asked, Rows())[0] for t in (counts, near))
+
+    assert abs(one - other) == FINE
+    assert abs(one) > 2**51 * cells
+
+
 UNITS = st.builds(
     lambda rows, neighbours: Unit(
         "who", max_rows=rows, max_groups=1, neighbours=neighbours,

@@ -139,6 +139,17 @@ def test_figures_of_exact_integers_are_the_figures():
     assert values == [110.0, 330.0, 3.0]
 
 
+@pytest.mark.parametrize("most", [2**50, 2**53, 2**60])
+def test_intervals_of_very_wide_columns_end(most):
+    """Whole numbers beyond those that floats tell apart: the search comes to an end."""
+    wide = Schema({"ns": Integer(0, most)}, unit=Rows())
+    plan = make_plan(Query().select(count(), total("ns")), wide, 1)
+
+    low, high = intervals(plan, plan.recipes[1], [[5]] * len(plan.parts), 0.95)
+
+    assert high[0] - low[0] > most / 4
+
+
 @pytest.mark.parametrize("level", [0.9999, 0.999999, 1 - 2**-53])
 def test_rare_intervals_reach_as_far_as_they_say(level):
     """Beyond what the draws tell, means and sums have at least the exact quantile."""

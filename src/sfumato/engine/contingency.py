@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from sfumato.engine.physical import Layout
 
 __all__ = [
+    "FARTHEST",
     "FEW_SETS",
     "FINE",
     "SETS",
@@ -66,6 +67,7 @@ Tables: TypeAlias = "tuple[Ints, ...]"
 
 SETS = 8  # tables of one statement, so that rows are read few times
 FEW_SETS = 2  # of few rows: DuckDB takes 2 MB for each table, however small
+FARTHEST = 2**52  # 1024ths of a row that a prediction may say; no table holds so many
 _LONG = 64  # bins of keys that one expression can tell apart in good time
 
 
@@ -141,14 +143,14 @@ class Rate:
 def scores(tables: Tables, asked: Choose | Rate, unit: PrivacyUnit) -> list[int]:
     """Return for each candidate the error of its prediction, in 1024ths of a row.
 
-    The error is ``sum(|1024 · count - predicted|)``, in integers: one row more in one
+    The error is ``sum(|1024 · count - predicted|)``, in integers of any length: one row more in one
     cell moves it by at most 1024, whatever the prediction (triangle inequality), and
     exactly so in every candidate's own unit, its weight. People's tables are counted in
     1024ths already, so that one person moves it by at most 1024 times her most rows.
     """
     times = FINE // fraction(unit)
     found = [
-        int(np.abs(tables[t] * times - p).sum())
+        _exact_sum(np.abs(tables[t] * times - np.clip(p, -FARTHEST, FARTHEST)))
         for t, p in zip(asked.tables, asked.predicted, strict=True)
     ]
     if isinstance(asked, Rate):
@@ -156,6 +158,11 @@ def scores(tables: Tables, asked: Choose | Rate, unit: PrivacyUnit) -> list[int]
     return [
         w * e - p for w, e, p in zip(asked.weights, found, asked.penalties, strict=True)
     ]
+
+
+def _exact_sum(errors: Any) -> int:
+    """Return a sum that 64 bits may not hold, of whole numbers from 0 to 2^63."""
+    return (int((errors >> 32).sum()) << 32) + int((errors & 0xFFFFFFFF).sum())
 
 
 @runtime_checkable

@@ -92,12 +92,12 @@ def _coordinate_error(mechanism: KNorm, index: int, confidence: float) -> float:
     levels = np.arange(count, dtype=np.float64)
     masses = _masses(mechanism, count)
     sides = _sides(levels, b, mechanism.resolution)
-    low, high = -1.0, float(sides[-1])
+    low, high = -1, int(sides[-1])  # above 2^53 the middle of two floats may be one
     while high - low > 1:
         middle = (low + high) // 2
         inside = float((masses * np.minimum(1, (2 * middle + 1) / sides)).sum())
         low, high = (low, middle) if inside >= confidence else (middle, high)
-    return high
+    return float(high)
 
 
 @lru_cache(maxsize=4)

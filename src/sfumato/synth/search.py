@@ -18,7 +18,7 @@ import numpy as np
 
 from sfumato.account import Epsilon, Loss
 from sfumato.declare.unit import PrivacyUnit
-from sfumato.engine.contingency import FINE, Choose, Measure, Rate, Tables
+from sfumato.engine.contingency import FARTHEST, FINE, Choose, Measure, Rate, Tables
 from sfumato.gate import Purse
 from sfumato.plan.contingency import fraction, noise_of
 from sfumato.secret import Secret
@@ -186,7 +186,8 @@ class Search:
         )
 
     def _predicted(self, model: Model, axes: Axes, total: float) -> Any:
-        return np.rint(model.marginal(axes).ravel() * (total * FINE)).astype(np.int64)
+        counts = np.rint(model.marginal(axes).ravel() * (total * FINE))
+        return np.minimum(counts, FARTHEST).astype(np.int64)
 
     def _peel(
         self,
