@@ -88,6 +88,8 @@ def test_the_owner_may_look_and_is_told_so(run) -> None:
         (("--public", "table.csv"), "is the private table"),
         (("--public", "./table.csv"), "is the private table"),
         (("--public", "absent.csv"), "absent.csv"),
+        (("--public", "."), "no Parquet files"),
+        (("--public", "public.csv", "--picture", "no/a.svg"), "cannot be written"),
         (("--public", "public.csv", "--clip", "0.4"), "between 0.5 and 1"),
         (("--public", "public.csv", "--clip", "1"), "between 0.5 and 1"),
         (("--public", "public.csv", "--amounts", "x"), "x"),
@@ -102,3 +104,19 @@ def test_bad_words_are_refused(project, run, words, text) -> None:
     assert done.exit_code == 2
     assert text in done.stderr
     assert project.files() == before
+
+
+@pytest.mark.parametrize(
+    "cells",
+    [["250"] * 50, ["1"] * 50, [""] * 50, []],
+    ids=["top", "low", "missing", "none"],
+)
+@pytest.mark.usefixtures("project")
+def test_a_stand_in_of_one_value_or_none_has_bounds_all_the_same(run, cells):
+    """Where both quantiles are one end of the column, the bounds keep a step."""
+    rows = "".join(f"{cell},1\n" for cell in cells)
+    Path("public.csv").write_text("Glucose,Outcome\n" + rows)
+
+    done = run(*BASE, "--public", "public.csv", "--amounts", "1", "--clip", "0.99")
+
+    assert done.exit_code == 0, done.output

@@ -6,6 +6,7 @@ import pytest
 
 import sfumato as sf
 from sfumato import models
+from sfumato.models.card import _promise
 from sfumato.models.effects import effects, intercept_words, order_words
 
 FRAME = pd.DataFrame({"age": [1.0, 9.0] * 50, "sex": ["F", "M"] * 50})
@@ -84,3 +85,14 @@ def test_a_forest_has_no_numbers_of_a_feature(budget):
     found = lines(fitted("RandomForestClassifier", budget))
 
     assert [e.coefficient + e.effect for e in found] == ["", "", ""]
+
+
+@pytest.mark.parametrize("unit", ["row", "person"])
+@pytest.mark.parametrize("neighbours", ["add_remove", "replace_one"])
+def test_a_card_names_neighbours_of_its_unit(unit, neighbours):
+    """Where persons are protected, tables differ by a person and not by a row."""
+    claim = {"epsilon": "1", "delta": "0", "unit": unit, "neighbours": neighbours}
+
+    told = _promise(claim, say).partition("tables: ")[2]
+
+    assert unit in told and {"row": "person", "person": "one row"}[unit] not in told

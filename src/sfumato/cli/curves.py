@@ -2,15 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from errno import ENOENT
 from html import escape
 from math import log10
+from pathlib import Path
 from typing import final
 
 from sfumato.cli.table import number
+from sfumato.errors import ProjectError
+from sfumato.release.files import write
+from sfumato.words import N_
 
-__all__ = ["Curve", "draw"]
+__all__ = ["Curve", "draw", "refuse_picture", "save_picture"]
 
 _WIDE, _HIGH, _LEFT, _TOP = 330, 190, 56, 34
 _RIGHT, _FOOT = 14, 34
@@ -31,6 +37,47 @@ class Curve:
     title: str
     points: tuple[tuple[float, float], ...]
     wish: float | None
+
+
+def refuse_picture(path: Path | None, *, force: bool) -> None:
+    """Refuse a place for a picture before the work is done.
+
+    Raises:
+        ProjectError: A file is there and not to be overwritten, or there is no folder.
+    """
+    if path is None:
+        return
+    if os.path.lexists(path) and not force:
+        raise ProjectError(
+            N_("{path} exists already"),
+            hint=N_("choose another file with --picture, or overwrite: --force"),
+            path=str(path),
+        )
+    if not path.parent.is_dir():
+        raise _unwritable(path, os.strerror(ENOENT))
+
+
+def save_picture(path: Path, text: str, *, mode: int = 0o666) -> None:
+    """Write a picture.
+
+    Raises:
+        ProjectError: It cannot be written.
+    """
+    try:
+        write(path, text, mode=mode)
+    except (OSError, ValueError) as error:
+        raise _unwritable(
+            path, getattr(error, "strerror", None) or str(error)
+        ) from None
+
+
+def _unwritable(path: Path, reason: str) -> ProjectError:
+    return ProjectError(
+        N_("{path} cannot be written: {reason}"),
+        hint=N_("choose another file with --picture"),
+        path=str(path),
+        reason=reason,
+    )
 
 
 def draw(curves: Sequence[Curve], title: str, axis: str) -> str:

@@ -20,8 +20,10 @@ __all__ = ["card", "measured_lines"]
 
 Say: TypeAlias = Callable[..., str]
 _NEIGHBOURS = {
-    "add_remove": N_("one row more or less"),
-    "replace_one": N_("another content of one row"),
+    ("row", "add_remove"): N_("one row more or less"),
+    ("row", "replace_one"): N_("another content of one row"),
+    ("person", "add_remove"): N_("one person more or less, with all rows"),
+    ("person", "replace_one"): N_("another person in the place of one, with all rows"),
 }
 _LIMITS = (
     N_("It finds associations in one table; it does not show causes."),
@@ -86,7 +88,7 @@ def _promise(claim: dict[str, Any], say: Say) -> str:
         epsilon=claim["epsilon"],
         delta=claim["delta"],
         unit=say(N_("one person") if claim["unit"] == "person" else N_("one row")),
-        neighbours=say(_NEIGHBOURS[claim["neighbours"]]),
+        neighbours=say(_NEIGHBOURS[claim["unit"], claim["neighbours"]]),
     )
 
 

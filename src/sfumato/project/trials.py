@@ -49,10 +49,11 @@ def stand_in(project: Project, public: Path | None) -> Dataset:
     columnar = public.suffix.lower() in (".parquet", ".pq") or public.is_dir()
     if isinstance(source, CSV) and not columnar:
         about = source.encoding, source.separator, source.decimal, source.thousands
-        return Dataset(
-            CSV(public, *about), schema=project.dataset.schema, tables=tables
-        )
-    return Dataset(public, schema=project.dataset.schema, tables=tables)
+        source = CSV(public, *about)
+    else:
+        source = public
+    dataset = project.dataset
+    return Dataset(source, schema=dataset.schema, name=dataset.name, tables=tables)
 
 
 def tries(

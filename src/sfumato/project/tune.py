@@ -182,10 +182,9 @@ class Stand:
             column = self._table.schema[name]
             step = float(getattr(column, "step", 1.0))
             top = _ends(self._table.schema, name)[1]
-            self._bounds[name, clip] = (
-                float(low),
-                min(top, max(float(high), low + step)),
-            )
+            upper = min(top, max(float(high), low + step))
+            # Where all values lie at the upper end, the bounds begin a step below it.
+            self._bounds[name, clip] = min(float(low), upper - step), upper
         return self._bounds[name, clip]
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import time
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -13,7 +12,7 @@ import click
 from sfumato.account import Loss
 from sfumato.cli.bounds import bounds_data, bounds_on, bounds_words
 from sfumato.cli.command import Command
-from sfumato.cli.curves import Curve, draw
+from sfumato.cli.curves import Curve, draw, refuse_picture, save_picture
 from sfumato.cli.figures import figure_names, figure_units
 from sfumato.cli.money import loss_data, loss_words, standing_words
 from sfumato.cli.options import (
@@ -28,7 +27,6 @@ from sfumato.cli.table import number, table
 from sfumato.cli.tongue import say, tongue
 from sfumato.cli.width import wrap
 from sfumato.cli.wishes import Wishes, read_wishes
-from sfumato.errors import ProjectError
 from sfumato.project import Asked, Project, load
 from sfumato.project.advise import (
     Amount,
@@ -41,7 +39,6 @@ from sfumato.project.advise import (
     total_need,
 )
 from sfumato.project.standing import Standing, standing
-from sfumato.release.files import write
 from sfumato.words import N_
 
 __all__ = ["command"]
@@ -87,16 +84,11 @@ def _advise(  # noqa: PLR0913  one for each option
 ) -> None:
     asked = load(project)
     wishes = read_wishes(asked, target)
-    if picture is not None and os.path.lexists(picture) and not force:
-        raise ProjectError(
-            N_("{path} exists already"),
-            hint=N_("choose another file with --picture, or overwrite: --force"),
-            path=str(picture),
-        )
+    refuse_picture(picture, force=force)
     advice = _work(asked, wishes, rows)
     bounds = [] if public is None else bounds_on(asked, public, rows)
     if picture is not None:
-        _save(picture, _picture(advice))
+        save_picture(picture, _picture(advice))
     if as_json:
         more = {} if public is None else {"bounds": bounds_data(bounds)}
         echo_json(_data(advice) | more)
@@ -251,18 +243,6 @@ def _picture(advice: _Advice) -> str:
     title = say(N_("{title}: error against {sign}"), title=advice.project.title[tongue()],
                 sign=_sign(advice.project))  # fmt: skip
     return draw(curves, title, _sign(advice.project))
-
-
-def _save(path: Path, text: str) -> None:
-    try:
-        write(path, text)
-    except (OSError, ValueError) as error:
-        raise ProjectError(
-            N_("{path} cannot be written: {reason}"),
-            hint=N_("choose another file with --picture"),
-            path=str(path),
-            reason=getattr(error, "strerror", None) or str(error),
-        ) from None
 
 
 def _data(advice: _Advice) -> dict[str, Any]:

@@ -13,7 +13,7 @@ import click
 
 from sfumato.amount import exact
 from sfumato.cli.command import Command
-from sfumato.cli.curves import Curve, draw
+from sfumato.cli.curves import Curve, draw, refuse_picture, save_picture
 from sfumato.cli.failures import UsageFault
 from sfumato.cli.options import (
     FORCE,
@@ -25,13 +25,11 @@ from sfumato.cli.options import (
 )
 from sfumato.cli.table import number, table
 from sfumato.cli.tongue import say
-from sfumato.errors import ProjectError
 from sfumato.project import Project, load
 from sfumato.project.advise import Amount, amount, amounts, knob
 from sfumato.project.trials import tries
 from sfumato.project.tune import Setting, Trial, frontier, settings
 from sfumato.release import OWNER_ONLY
-from sfumato.release.files import write
 from sfumato.words import N_
 
 __all__ = ["command"]
@@ -66,12 +64,7 @@ def _tune(  # noqa: PLR0913  one for each option
 ) -> None:
     _one_table(public, owner=owner)
     declared = load(project)
-    if picture is not None and os.path.lexists(picture) and not force:
-        raise ProjectError(
-            N_("{path} exists already"),
-            hint=N_("choose another file with --picture, or overwrite: --force"),
-            path=str(picture),
-        )
+    refuse_picture(picture, force=force)
     grid = _grid(declared, amounts_)
     tried = settings(declared, grid, _clips(clip), coarser=groups)
     found: list[Trial] = []
@@ -85,7 +78,7 @@ def _tune(  # noqa: PLR0913  one for each option
     found.sort(key=lambda t: order[t.setting])
     tuned = _Tuned(declared, tuple(found), frontier(found), runs, owner)
     if picture is not None:
-        write(picture, _picture(tuned), mode=0o600 if owner else 0o666)
+        save_picture(picture, _picture(tuned), mode=0o600 if owner else 0o666)
     if as_json:
         echo_json(_data(tuned))
         return
