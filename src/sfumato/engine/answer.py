@@ -50,7 +50,7 @@ class Answers:
         """
         self._schema, self._layout = schema, layout
         self._dialect, self._others = dialect, others
-        self._last: tuple[Plan, Statements] | None = None
+        self._last: tuple[Plan, Statements | None] | None = None
 
     def prepare(self, plan: Plan, bind: Fetch) -> None:
         """Have the statement bound by `bind`, which must read no rows.
@@ -60,10 +60,10 @@ class Answers:
         """
         bound = False
         try:
-            if self._fits(plan):
-                if plan.parts:
-                    bind(self._statement(plan).sql)
-                bound = True
+            asked = self._statement(plan)
+            if asked is not None:
+                bind(asked.sql)
+            bound = True
         except Exception:  # noqa: BLE001  whatever it was, one text
             log.debug("the statement was not bound", exc_info=True)
         if not bound:  # raised out here, so that it carries no context either
@@ -84,11 +84,19 @@ class Answers:
             raise EngineError
         return Secret(exact)
 
-    def _statement(self, plan: Plan) -> Statements:
-        """Return the plan's statement; what was bound is not rendered again to be run."""
+    def _statement(self, plan: Plan) -> Statements | None:
+        """Return the plan's statement, or none where there is nothing to compute.
+
+        What was bound is neither checked nor rendered again to be run.
+        """
         last = self._last
         if last is None or last[0] is not plan:
-            made = statement(plan, self._layout, self._dialect, self._others)
+            if not self._fits(plan):
+                msg = "the plan is of another schema"
+                raise ValueError(msg)
+            made = None
+            if plan.parts:
+                made = statement(plan, self._layout, self._dialect, self._others)
             self._last = last = (plan, made)
         return last[1]
 
@@ -103,13 +111,8 @@ class Answers:
 
     def _try(self, plan: Plan, fetch: Fetch) -> Exact | None:
         try:
-            if not self._fits(plan):
-                msg = "the plan is of another schema"
-                raise ValueError(msg)  # noqa: TRY301
-            if not plan.parts:
-                return ()
             asked = self._statement(plan)
-            return asked.exact(fetch(asked.sql))
+            return () if asked is None else asked.exact(fetch(asked.sql))
         except Exception:  # noqa: BLE001  whatever it was, one text
             log.debug("the statement failed", exc_info=True)
             return None

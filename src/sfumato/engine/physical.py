@@ -21,7 +21,13 @@ __all__ = [
 @final
 @dataclass(frozen=True, slots=True)
 class Floating:
-    """Binary floating point of 32 or 64 bits."""
+    """Binary floating point of 32 or 64 bits.
+
+    Attributes:
+        double: Whether it is known to be of 64 bits, so that nothing needs a cast.
+    """
+
+    double: bool = False
 
 
 @final

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, final
 import numpy as np
 
 from sfumato.declare.calendar import Date
-from sfumato.declare.schema import Schema, Stored
+from sfumato.declare.schema import Integer, Real, Schema, Stored
 from sfumato.declare.schema import Text as Unlisted
 from sfumato.declare.unit import Identifier
 from sfumato.engine.columns import cell_reader, pack
@@ -46,15 +46,14 @@ _BITS = {"TINYINT": 8, "SMALLINT": 16, "INTEGER": 32, "BIGINT": 64}
 _DIRECT: dict[str, Physical] = {
     **{name: Whole(-(1 << n - 1), (1 << n - 1) - 1) for name, n in _BITS.items()},
     **{f"U{name}": Whole(0, (1 << n) - 1) for name, n in _BITS.items()},
-    "DOUBLE": Floating(),
+    "DOUBLE": Floating(double=True),
     "FLOAT": Floating(),
     "BOOLEAN": Truth(),
     '"NULL"': Nothing(),
 }
 _SMALL = 1 << 22  # cells that a file is read once for, instead of at each question
-_FEW = (
-    1 << 17
-)  # cells of a frame likewise: to bind a frame takes longer than to scan it
+_FEW = 1 << 17  # cells of a frame: to bind it takes longer than to scan so few
+_READY = (Floating(double=True), Nothing())  # what no statement casts
 _CELLS = 1 << 11  # read as Python's at one time
 _LITTLE = 1 << 29  # bytes that a copy may take
 _EXACT_DIGITS = 15  # below 2^53: any database divides two exact doubles, rounding once
@@ -110,8 +109,10 @@ def settle(
         if unread:
             _read(connection, schema, unread, types)
         else:
-            outputs = ", ".join(_as_days(i, t) for i, t in enumerate(types))
-            view = f"SELECT {outputs} FROM source"  # noqa: S608  our words
+            outputs = [_as_days(i, t) for i, t in enumerate(types)]
+            if is_copied:
+                layout = _as_doubles(schema, layout, outputs)
+            view = f"SELECT {', '.join(outputs)} FROM source"  # noqa: S608  our words
             is_copied = is_copied and _copy(connection, view)
             if not is_copied:
                 connection.execute(f"CREATE TEMP VIEW data AS {view}")
@@ -140,6 +141,18 @@ def damaged() -> SourceError:
         ),
         hint=N_("write it again with the program it came from, as CSV or Parquet"),
     )
+
+
+def _as_doubles(
+    schema: Schema, layout: list[Physical | None], outputs: list[str]
+) -> list[Physical | None]:
+    """Have numbers copied as the doubles that a statement casts them to."""
+    stored = list(layout)
+    for i, (_, column) in enumerate(schema.stored):
+        if isinstance(column, Real | Integer) and layout[i] not in _READY:
+            outputs[i] = f"CAST(c{i} AS DOUBLE) AS c{i}"
+            stored[i] = Floating(double=True)
+    return stored
 
 
 def _copy(connection: duckdb.DuckDBPyConnection, view: str) -> bool:

@@ -101,6 +101,8 @@ class Terms:
         """Return the cell as a double, and the tests that make it missing, NaN last."""
         declared, (cell, physical) = self.schema[name], self._slots[name]
         match physical:
+            case Floating(double=True):
+                x = cell
             case Floating() | Whole() | Scaled():
                 x = self.dialect.to_double.format(x=cell)
             case Truth():

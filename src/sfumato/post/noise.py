@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections import Counter
 from functools import lru_cache
 from math import ceil
+from typing import Any
 
 import numpy as np
 
@@ -36,21 +37,19 @@ def noise_error(plan: Plan, part: int, confidence: float) -> float:
 
 def noise_draws(plan: Plan, parts: tuple[int, ...]) -> list[Floats]:
     """Return `DRAWS` draws of the noise on each part, in terms, joint where it is joint."""
-    drawn, sizes = [], dict[tuple[int, ...], Floats]()
+    drawn, orders = [], dict[tuple[int, ...], Any]()
     for part in parts:
         step, size = plan.step_of(part), plan.parts[part].size
         assert not isinstance(step.mechanism, Selection)  # noqa: S101  it has no noise
         if not isinstance(step.mechanism, KNorm):
             drawn.append(size * law_draws(step.mechanism, DRAWS))
             continue
-        if step.parts not in sizes:
-            levels = _levels(step.mechanism)
+        if step.parts not in orders:
             # Steps are independent: only the first may keep the sorted order.
-            sizes[step.parts] = (
-                levels[np.argsort(_uniforms(DRAWS))] if sizes else levels
-            )
+            orders[step.parts] = np.argsort(_uniforms(DRAWS)) if orders else None
         index = step.parts.index(part)
-        drawn.append(size * _box_draws(step.mechanism, index, sizes[step.parts]))
+        one = _box_draws(step.mechanism, index, orders[step.parts])
+        drawn.append(one if size == 1 else size * one)
     return drawn
 
 
@@ -113,16 +112,25 @@ def _masses(mechanism: KNorm, count: int) -> Floats:
     return masses
 
 
-def _box_draws(mechanism: KNorm, index: int, levels: Floats) -> Floats:
-    """Draw one coordinate, given the levels that it shares with all others."""
-    sides = _sides(levels, mechanism.bounds[index], mechanism.resolution)
+def _box_draws(mechanism: KNorm, index: int, order: Any) -> Floats:
+    """Draw one coordinate, in boxes of an order that it shares with all others."""
+    sides, half = _box_sides(mechanism, index)
+    if order is not None:
+        sides, half = sides[order], half[order]
     drawn = _uniforms(DRAWS)
     drawn *= sides
     np.floor(drawn, out=drawn)
-    sides -= 1
-    sides /= 2
-    drawn -= sides
+    drawn -= half
     return drawn
+
+
+@lru_cache(maxsize=32)
+def _box_sides(mechanism: KNorm, index: int) -> tuple[Floats, Floats]:
+    """Return how many numbers a coordinate can be in each box, and the largest of them."""
+    sides = _sides(_levels(mechanism), mechanism.bounds[index], mechanism.resolution)
+    half: Floats = (sides - 1) / 2
+    sides.flags.writeable = half.flags.writeable = False
+    return sides, half
 
 
 @lru_cache(maxsize=16)
