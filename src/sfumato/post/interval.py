@@ -40,7 +40,7 @@ from sfumato.post.corners import (
 )
 from sfumato.post.figures import matrix, points
 from sfumato.post.matrix import Together, entry_points
-from sfumato.post.noise import DRAWS, noise_draws, noise_error
+from sfumato.post.noise import DRAWS, noise_draws, noise_error, noise_errors
 from sfumato.post.order import of_ranks
 from sfumato.post.ranks import rank_intervals
 from sfumato.post.rule import Floats, Quotient, Spread, centre, limits
@@ -136,7 +136,7 @@ def _direct(
     plan: Plan, recipe: Direct, values: Sequence[Sequence[float]], confidence: Levels
 ) -> tuple[Floats, Floats]:
     levels = np.asarray(confidence)
-    errors = [noise_error(plan, recipe.part, one) for one in levels.ravel().tolist()]
+    errors = noise_errors(plan, recipe.part, tuple(levels.ravel().tolist()))
     reach = np.array(errors).reshape(*levels.shape, 1) * recipe.step_size
     estimate = points(plan, recipe, values)
     low, high = estimate - reach, estimate + reach

@@ -7,6 +7,7 @@ noise that protects is drawn in the gate.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from functools import lru_cache
 from math import ceil
 from typing import Any
@@ -18,21 +19,30 @@ from sfumato.account import Gaussian, Geometric, KNorm, Selection, Threshold
 from sfumato.plan import Plan
 from sfumato.post.rule import Floats
 
-__all__ = ["DRAWS", "law_draws", "noise_draws", "noise_error"]
+__all__ = ["DRAWS", "law_draws", "noise_draws", "noise_error", "noise_errors"]
 
 DRAWS = 8192  # standard error of a 2.5 % quantile's level: 0.17 %
 _MOST_LEVELS = 1 << 18
 _LATTICE = 1 << 40
+_NEAR = 1e-9  # the error of running sums is far below it
 
 
 def noise_error(plan: Plan, part: int, confidence: float) -> float:
     """Return t with ``P(|noise| <= t) >= confidence``, in terms of the part."""
+    return noise_errors(plan, part, (confidence,))[0]
+
+
+def noise_errors(
+    plan: Plan, part: int, confidences: tuple[float, ...]
+) -> tuple[float, ...]:
+    """Return `noise_error` of several confidences."""
     step, size = plan.step_of(part), plan.parts[part].size
     assert not isinstance(step.mechanism, Selection)  # noqa: S101  a choice has no noise
     if not isinstance(step.mechanism, KNorm):
-        return size * _law_error(step.mechanism, confidence)
+        return tuple(size * _law_error(step.mechanism, one) for one in confidences)
     index = step.parts.index(part)
-    return size * _coordinate_error(step.mechanism, index, confidence)
+    found = _coordinate_errors(step.mechanism, index, confidences)
+    return tuple(size * one for one in found)
 
 
 def noise_draws(plan: Plan, parts: tuple[int, ...]) -> list[Floats]:
@@ -82,21 +92,59 @@ def law_draws(mechanism: Geometric | Gaussian | Threshold, count: int) -> Floats
 
 
 @lru_cache(maxsize=256)
-def _coordinate_error(mechanism: KNorm, index: int, confidence: float) -> float:
-    """Exact quantile of a coordinate, by summing over the levels of its box."""
+def _coordinate_errors(
+    mechanism: KNorm, index: int, confidences: tuple[float, ...]
+) -> tuple[float, ...]:
+    """Exact quantiles of a coordinate, by summing over the levels of its box.
+
+    In a box of s numbers ``P(|z| <= t) = min(1, (2t + 1)/s)``. Boxes grow with their
+    level, so of all levels together it is the mass of those whose box lies within t, and
+    2t + 1 times the sum of mass over size of the others.
+    """
     b, d, t = mechanism.bounds[index], len(mechanism.bounds), float(mechanism.scale)
-    count = ceil((d + 1 + 10 * (d + 1) ** 0.5 + 60) * t)
+    count = ceil(_far(d) * t)
     if count > _MOST_LEVELS:  # the lattice is far finer than the noise
-        return ceil(mechanism.coordinate(index).error(confidence) * (1 + 1e-3)) + 1
-    levels = np.arange(count, dtype=np.float64)
+        law = mechanism.coordinate(index)
+        return tuple(ceil(law.error(one) * (1 + 1e-3)) + 1 for one in confidences)
     masses = _masses(mechanism, count)
-    sides = _sides(levels, b, mechanism.resolution)
-    low, high = -1, int(sides[-1])  # above 2^53 the middle of two floats may be one
+    sides = _sides(np.arange(count, dtype=np.float64), b, mechanism.resolution)
+    within = np.concatenate([[0.0], np.cumsum(masses)])
+    beyond = np.concatenate([np.cumsum((masses / sides)[::-1])[::-1], [0.0]])
+
+    def inside(most: int) -> float:
+        numbers = float(2 * most + 1)
+        place = sides.searchsorted(numbers, side="right")
+        return float(within[place] + numbers * beyond[place])
+
+    def summed(most: int) -> float:
+        return float((masses * np.minimum(1, (2 * most + 1) / sides)).sum())
+
+    high = int(sides[-1])
+    return tuple(float(_least(inside, summed, high, one)) for one in confidences)
+
+
+def _least(
+    inside: Callable[[int], float],
+    summed: Callable[[int], float],
+    high: int,
+    confidence: float,
+) -> int:
+    """Return the least whole number with a probability of at least `confidence`.
+
+    Args:
+        inside: The probability up to a number, from running sums.
+        summed: The same, summed anew: asked where the first is too near to tell.
+        high: A number that is large enough.
+        confidence: What is to be reached.
+    """
+    low = -1  # above 2^53 the middle of two floats may be one of them
     while high - low > 1:
         middle = (low + high) // 2
-        inside = float((masses * np.minimum(1, (2 * middle + 1) / sides)).sum())
-        low, high = (low, middle) if inside >= confidence else (middle, high)
-    return float(high)
+        found = inside(middle)
+        if abs(found - confidence) < _NEAR:
+            found = summed(middle)
+        low, high = (low, middle) if found >= confidence else (middle, high)
+    return high
 
 
 @lru_cache(maxsize=4)
@@ -140,18 +188,36 @@ def _levels(mechanism: KNorm) -> Floats:
     They depend on the mechanism alone, so a release of hundreds of means shares them.
     """
     d, t = len(mechanism.bounds), float(mechanism.scale)
-    far = d + 1 + 10 * (d + 1) ** 0.5 + 60
-    places = (np.arange(DRAWS) + 0.5) / DRAWS
-    if ceil(far * t) <= _MOST_LEVELS:
-        masses = _masses(mechanism, ceil(far * t))
-        levels = np.searchsorted(np.cumsum(masses), places).astype(np.float64)
+    far = ceil(_far(d) * t)
+    if far <= _MOST_LEVELS:
+        masses = np.cumsum(_masses(mechanism, far))
+        levels = np.searchsorted(masses, _places()).astype(np.float64)
     else:  # the lattice is far finer than the noise: Gamma(d + 1)
-        sizes = np.linspace(0, far, _MOST_LEVELS)[1:]
-        logs = d * np.log(sizes) - sizes
-        share = np.cumsum(np.exp(logs - logs.max()))
-        levels = np.floor(np.interp(places, share / share[-1], sizes) * t)
+        levels = np.floor(_sizes(d) * t)
     levels.flags.writeable = False
     return levels
+
+
+@lru_cache(maxsize=16)
+def _sizes(d: int) -> Floats:
+    """Return `DRAWS` equally likely values of Gamma(d + 1)."""
+    sizes = np.linspace(0, _far(d), _MOST_LEVELS)[1:]
+    logs = d * np.log(sizes) - sizes
+    share = np.cumsum(np.exp(logs - logs.max()))
+    found: Floats = np.interp(_places(), share / share[-1], sizes)
+    found.flags.writeable = False
+    return found
+
+
+def _far(d: int) -> float:
+    """Return a size of the box that is hardly ever reached, in units of the scale."""
+    far: float = d + 1 + 10 * (d + 1) ** 0.5 + 60
+    return far
+
+
+def _places() -> Floats:
+    places: Floats = (np.arange(DRAWS) + 0.5) / DRAWS
+    return places
 
 
 def _sides(levels: Floats, bound: int, resolution: int) -> Floats:
