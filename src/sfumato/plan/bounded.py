@@ -110,7 +110,7 @@ def make_bounded(
             if private is not None:
                 wanted[statistic.column] = private.share
     _check_derived(query)
-    if not wanted or query.base is not None:  # of whose tables none has private bounds
+    if not wanted or query.base is not None:  # `check_found` refuses these
         return None
     _check_alone(query, wanted)
     total = loss if isinstance(loss, ZCDP | GDP) else Epsilon(loss)

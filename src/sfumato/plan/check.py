@@ -39,7 +39,7 @@ from sfumato.declare.unit import Rows
 from sfumato.errors import DeclarationError, nearest
 from sfumato.plan.grouping import Grouping
 from sfumato.plan.kinds import check_condition
-from sfumato.plan.relate import related
+from sfumato.plan.relate import check_found, related
 from sfumato.plan.shown import check_shown
 from sfumato.plan.widen import widened
 from sfumato.words import N_
@@ -64,6 +64,8 @@ def check_query(query: Query, schema: Schema) -> Schema:
     schema = widened(query, related(query.base, schema))
     for statistic in query.statistics:
         _check_statistic(statistic, schema)
+        if query.base is not None:
+            check_found(statistic, schema)
     if Grouping.of(query, schema).unknown and isinstance(schema.unit, OneInEach):
         # The δ of a threshold is for the one row that one unit can bring in.
         raise DeclarationError(

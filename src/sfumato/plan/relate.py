@@ -35,6 +35,7 @@ from typing import assert_never
 from sfumato.declare.calendar import Date
 from sfumato.declare.feature import Feature
 from sfumato.declare.merged import OneInEach, OnePerPerson
+from sfumato.declare.query import Mean, Statistic, Std, Sum, Variance
 from sfumato.declare.relation import (
     Base,
     Joined,
@@ -62,7 +63,7 @@ from sfumato.plan.matched import matched
 from sfumato.plan.widen import widened
 from sfumato.words import N_
 
-__all__ = ["MOST_PAIRS", "is_one_row", "keeps_all", "others_in", "part_schema", "related", "relation_schema", "stability"]  # fmt: skip
+__all__ = ["MOST_PAIRS", "check_found", "is_one_row", "keeps_all", "others_in", "part_schema", "related", "relation_schema", "stability"]  # fmt: skip
 
 MOST_PAIRS = 1 << 24
 """Pairs of one person that a join makes; with more, all of hers are left out.
@@ -103,7 +104,8 @@ def part_schema(part: Part, schema: Schema) -> Schema:
     found = widened(part, own)
     if part.condition is not None:
         check_condition(part.condition, found)
-    _check_bounds(found)
+    for one in part.derived:
+        _check_bounds(one.name, found)
     return found
 
 
@@ -121,7 +123,6 @@ def relation_schema(base: Base, schema: Schema) -> Schema:
                     N_("the tables of a dataset protect different units"),
                     hint=N_("declare Unit(…) for all of them, or Rows() for all"),
                 )
-            _check_bounds(own)
             return own
         case Looked():
             return _looked(base, part_schema(base.rows, schema))
@@ -192,14 +193,27 @@ def _check_depth(base: Base) -> None:
         level = [p.base for one in level for p in parts_of(one) if p.base is not None]
 
 
-def _check_bounds(schema: Schema) -> None:
-    for name, column in schema.columns:
-        if getattr(column, "private", None) is not None:
-            raise DeclarationError(
-                N_("{name} has private bounds, and its table is joined or united"),
-                hint=N_("declare public bounds: Real(lower, upper)"),
-                name=repr(name),
-            )
+def check_found(statistic: Statistic, schema: Schema) -> None:
+    """Refuse a statistic whose bounds would have to be found in rows made of others.
+
+    A column with private bounds may stand in such rows and be filtered, counted and put
+    in bins: its search ends are public bounds. What would be clipped by the bounds that
+    a first step finds is refused, because that step is of the dataset's own table alone.
+
+    Raises:
+        DeclarationError: The statistic is a sum, mean or variance of such a column.
+    """
+    if isinstance(statistic, Sum | Mean | Variance | Std):
+        _check_bounds(statistic.column, schema)
+
+
+def _check_bounds(name: str, schema: Schema) -> None:
+    if getattr(schema[name], "private", None) is not None:
+        raise DeclarationError(
+            N_("{name} has private bounds, and its table is joined or united"),
+            hint=N_("declare public bounds: Real(lower, upper)"),
+            name=repr(name),
+        )
 
 
 def _added(
