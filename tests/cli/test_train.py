@@ -159,6 +159,7 @@ def test_nothing_is_spent_when_it_is_refused(clinic, run):
         assert done.exit_code == 2, (text, done.output)
         assert text in done.output, done.output
         assert not list(clinic.glob("r/*"))
+        assert not list(clinic.glob("*.ledger*"))  # whose cap would be final
     assert spent(clinic).units == 0
 
 

@@ -225,3 +225,16 @@ def test_a_file_that_is_no_text_is_no_model(tmp_path):
 
     with pytest.raises(sf.DeclarationError, match="no model"):
         load(tmp_path / "m.json")
+
+
+def test_an_endless_number_is_written_as_json_knows_it():
+    """A model that read facts from rows has spent without end."""
+    x = np.linspace(-1, 1, 40).reshape(-1, 1)
+    model = models.LogisticRegression(
+        "1", budget=models.ModelBudget("1"), classes=[0, 1], on_leak="warn"
+    )
+    with pytest.warns(models.PrivacyLeakWarning):
+        text = to_json(model.fit(x, (x[:, 0] > 0).astype(int)))
+
+    assert "Infinity" not in text
+    assert from_json(text).privacy_spent_ == float("inf")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from math import isfinite
 from pathlib import Path
 from typing import Any
 
@@ -52,7 +53,7 @@ def to_json(model: Any) -> str:
         "settings": {k: _plain(v) for k, v in settings.items()},
         "fitted": {k: _plain(v) for k, v in fitted.items()},
     }
-    return json.dumps(told, ensure_ascii=False, indent=1)
+    return json.dumps(told, ensure_ascii=False, allow_nan=False, indent=1)
 
 
 def from_json(text: str) -> Any:
@@ -115,7 +116,8 @@ def _plain(value: Any) -> Any:
             cells = [_plain(v) for v in value.ravel().tolist()]
             found = {"$": "array", "dtype": kind, "shape": value.shape, "cells": cells}
         case np.generic():
-            found = value.item()
+            item = value.item()
+            found = str(item) if isinstance(item, np.generic) else _plain(item)
         case Span() | Keys() | Line() | Tree():
             fields = {n: _plain(getattr(value, n)) for n in type(value).__slots__}
             found = {"$": type(value).__name__, **fields}
@@ -128,6 +130,8 @@ def _plain(value: Any) -> Any:
             found = {"$": "dict", "cells": pairs}
         case Epsilon() | ZCDP() | GDP():
             found = {"$": "loss", "text": loss_text(value)}
+        case float() if not isfinite(value):  # which JSON does not know
+            found = {"$": "float", "text": repr(value)}
         case None | str() | int() | float() | bool():
             found = value
         case _:
@@ -149,6 +153,8 @@ def _tagged(value: Mapping[str, Any]) -> Any:
             return tuple(_read(v) for v in value["cells"])
         case "dict":
             return {_read(k): _read(v) for k, v in value["cells"]}
+        case "float":
+            return float(value["text"])
         case "loss":
             return read_loss(value["text"])
         case kind:

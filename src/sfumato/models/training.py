@@ -122,10 +122,12 @@ class Training:
                 left=str(left),
             )
 
-    @property
-    def left(self) -> Loss:
-        """What can still be spent."""
-        return self._budget.left
+    def pay_from(self, budget: ModelBudget) -> None:
+        """Let another budget of the same kind pay.
+
+        All may be checked with a budget in memory, so that no ledger begins for nothing.
+        """
+        self._budget = self._model.budget = budget
 
     @property
     def cost(self) -> Loss:

@@ -26,6 +26,7 @@ from sfumato.release.libraries import need
 from sfumato.words import N_
 
 if TYPE_CHECKING:
+    from sfumato.models.budget import ModelBudget
     from sfumato.models.training import Trained, Training
 
 __all__ = ["command"]
@@ -49,12 +50,13 @@ def _train(
     if not yes:
         _confirm(total)
     with Outputs(folder, ()).ready():
+        budget = _budget(declared, ledger=declared.ledger)
         for wish, training in ready:
+            training.pay_from(budget)
             trained = training.run(partial(_keep, _paths(folder, wish)[0]))
             _write(folder, wish, trained, lang)
             _tell(wish, trained)
-    left = ready[0][1].left
-    click.echo(say(N_("Left to spend: {left}."), left=loss_words(left)))
+    click.echo(say(N_("Left to spend: {left}."), left=loss_words(budget.left)))
 
 
 def _chosen(project: Project, only: tuple[str, ...]) -> list[ModelTable]:
@@ -116,22 +118,29 @@ def _refuse_existing(folder: Path, wishes: list[ModelTable], *, force: bool) -> 
 def _ready(
     project: Project, wishes: list[ModelTable]
 ) -> list[tuple[ModelTable, Training]]:
+    """Check and open everything; the ledger begins with a run that is not refused."""
     try:
-        from sfumato.models.budget import ModelBudget
         from sfumato.models.training import Training
     except ImportError:
         raise MissingExtraError(
             N_("models need scikit-learn, which is not installed"),
             hint=N_('install it with: pip install "sfumato[models]"'),
         ) from None
-    budget = ModelBudget(
+    budget = _budget(project)
+    return [(w, Training(project.dataset, order_of(w), budget)) for w in wishes]
+
+
+def _budget(project: Project, *, ledger: Path | str | None = None) -> ModelBudget:
+    """Return the budget; without a ledger one in memory, to check with."""
+    from sfumato.models.budget import ModelBudget
+
+    return ModelBudget(
         project.budget,
         dataset=project.dataset.name,
-        ledger=project.ledger,
+        ledger=ledger,
         limits=project.limits,
-        anchor=project.anchor,
+        anchor=project.anchor if ledger else None,
     )
-    return [(w, Training(project.dataset, order_of(w), budget)) for w in wishes]
 
 
 def _afford(total: Any, project: Project) -> None:
