@@ -14,6 +14,28 @@ READ = [
     ("SUM(x) / SUM(y)", ask.ratio("x", "y")),
     ("MODE(g)", ask.mode("g")),
     ("mode() within group (order by g) m", ask.mode("g", name="m")),
+    ("HISTOGRAM(g)", ask.histogram("g")),
+    (
+        "histogram(bins(x, 0, 70.5, 100)) AS h",
+        ask.histogram("x", [0, 70.5, 100], name="h"),
+    ),
+    ("CROSSTAB(g, h)", ask.crosstab("g", "h")),
+    (
+        "CROSSTAB(BINS(x, -5, 5), BINS(y, 0, 1, 2))",
+        ask.crosstab("x", "y", edges=[-5, 5], other_edges=[0, 1, 2]),
+    ),
+    (
+        "CROSSTAB(g, BINS(y, 0, 1, 2)) t",
+        ask.crosstab("g", "y", other_edges=[0, 1, 2], name="t"),
+    ),
+    ("MODE(BINS(x, 0, 10, 20))", ask.mode("x", [0, 10, 20])),
+    ("COVAR_MATRIX(x, y, z)", ask.covariance("x", "y", "z")),
+    ("corr_matrix(x, y, z) AS m", ask.correlation("x", "y", "z", name="m")),
+    ("PEOPLE_CUT()", ask.people_cut()),
+    ("rows_cut() AS lost", ask.rows_cut(name="lost")),
+    ("AVG(g = 'F')", ask.proportion("g", "F")),
+    ("AVG(3 = g) AS p", ask.proportion("g", 3, name="p")),
+    ("AVG(b = FALSE)", ask.proportion("b", False)),
     ("VAR_POP(x)", ask.variance("x")),
     ("STDDEV_POP(x)", ask.std("x")),
     ("MEDIAN(x)", ask.median("x")),
@@ -30,6 +52,13 @@ def test_sql_asks_what_the_builder_asks(text, statistic):
 
 
 REFUSED = [
+    ("HISTOGRAM()", "HISTOGRAM"), ("HISTOGRAM(g, 1, 2)", "HISTOGRAM"), ("HISTOGRAM(BINS(x))", "BINS"),
+    ("HISTOGRAM(BINS(x, 'a', 'b'))", "BINS"), ("HISTOGRAM(BINS(x, y))", "'y'"), ("HISTOGRAM(BINS())", "BINS"),
+    ("HISTOGRAM(BINS(x, 2, 1))", "edges"), ("BINS(x, 1, 2)", "'BINS'"), ("AVG(BINS(x, 1, 2))", "'BINS'"),
+    ("CROSSTAB(g)", "CROSSTAB"), ("CROSSTAB(g, h, i)", "CROSSTAB"), ("HISTOGRAM(DISTINCT g)", "DISTINCT"),
+    ("COVAR_MATRIX(x, y)", "COVAR_MATRIX"), ("PEOPLE_CUT(x)", "PEOPLE_CUT"), ("ROWS_CUT(*)", "ROWS_CUT"),
+    ("AVG(g = h)", "'h'"), ("AVG('a' = 'b')", "'b'"), ("AVG(g = 0.5)", "whole number"), ("AVG(g <> 'F')", "NEQ"),
+    ("AVG(DISTINCT g = 'F')", "DISTINCT"), ("HISTOGRAM(g) OVER ()", "WINDOW"),
     ("MIN(x)", "it is one row's value"), ("MAX(x)", "it is one row's value"),
     ("QUANTILE(x, 1)", "between 0 and 1"), ("QUANTILE(x, y)", "'y'"),
     ("COVAR_SAMP(x, y)", "COVAR SAMP"), ("VAR_SAMP(x)", "VARIANCE"),

@@ -14,6 +14,7 @@ from sfumato.declare import query as ask
 from sfumato.declare.query import Query, Statistic
 from sfumato.declare.schema import Column, Real
 from sfumato.declare.sqlfrom import From, Tables
+from sfumato.declare.sqlnamed import read_named
 from sfumato.declare.sqlseveral import read_several
 from sfumato.declare.sqlshown import ShownReader
 from sfumato.declare.sqltree import (
@@ -116,9 +117,10 @@ class Reader:
         if kind_of(node) == "Alias":
             node, alias = self._tree.open(node, "this", "alias", hint=_STATISTICS)
             name = self._tree.name(alias, _STATISTICS)
-        several = read_several(node, name, self._tree, self._measured)
-        if several is not None:
-            return several, name
+        for read in (read_named, read_several):
+            found = read(node, name, self._tree, self._measured)
+            if found is not None:
+                return found, name
         if kind_of(node) in (*_SIMPLE, "Quantile", "WithinGroup"):
             return self._statistic(node, name), name
         if kind_of(node) in ("Literal", "Boolean", "Null", "Star"):

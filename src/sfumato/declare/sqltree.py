@@ -39,6 +39,8 @@ _FUNCTIONS: Final = {
         "TRY_CAST", "EXTRACT", "YEAR", "MONTH", "DAY", "ISODOW", "CLIP", "COALESCE",
         "NULLIF", "DATE", "DOUBLE", "COVAR_POP", "CORR", "MODE", "JOIN", "LEFT", "INNER",
         "OUTER", "ON", "USING", "UNION", "ALL", "DISTINCT", "MAX", "MIN", "MIN_BY", "MAX_BY",
+        "HISTOGRAM", "CROSSTAB", "BINS", "COVAR_MATRIX", "CORR_MATRIX", "PEOPLE_CUT",
+        "ROWS_CUT",
     )},
     "ARG_MIN": "MIN_BY", "ARG_MAX": "MAX_BY",
     "REAL": "DOUBLE", "FLOAT": "DOUBLE", "DOUBLE PRECISION": "DOUBLE",
