@@ -13,8 +13,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import sfumato as sf
 from sfumato import models
-from sfumato.models import centre, clusters, door
+from sfumato.models import centre, clusters, door, work
 from sfumato.models.door import UNIT
 from sfumato.models.price import Pure
 from sfumato.testing import seeded
@@ -212,3 +213,38 @@ def test_every_room_adds_noise_through_the_door():
         if any(w in Path(sys.modules[n].__file__).read_text(encoding="utf-8") for w in drawn)
     }  # fmt: skip
     assert users == {door.__name__}
+
+
+FITTED = [n for n in models.__all__ if hasattr(getattr(models, n), "fit")]
+
+
+@pytest.mark.parametrize("delta", [0, "1e-6"])
+@pytest.mark.parametrize("name", [n for n in FITTED if n != "PrivateSearchCV"])
+def test_a_chunk_in_which_no_row_counts_raises_no_error(monkeypatch, name, delta):
+    """Else one row more would decide whether a fit fails, for certain."""
+    monkeypatch.setattr(work, "CHUNK", 4)
+    x, ids = np.zeros((10, 2)), np.array([1, 2, 3, 4, *[None] * 6], object)
+    kind = getattr(models, name)
+    known = {"classes": [0, 1, 2], "y_bounds": (0, 1)}
+    facts = {k: v for k, v in known.items() if k in kind().get_params()}
+
+    for persons in (ids, np.full(10, None)):
+        model = kind(
+            epsilon="1", delta=delta, bounds=(-1, 1), rows_per_person=1, **facts,
+            budget=models.ModelBudget(sf.ZCDP("1000")),
+        )  # fmt: skip
+        model.fit(x, np.zeros(10), privacy_ids=persons)
+        assert model.privacy_claim_["unit"] == "person"
+
+
+@pytest.mark.parametrize("delta", [0, "1e-6"])
+def test_labels_that_are_no_class_raise_no_error(delta):
+    """Even where they are all there is."""
+    budget = models.ModelBudget(sf.ZCDP("1000"))
+    model = models.LogisticRegression(
+        "1", delta, budget=budget, bounds=(-1, 1), classes=[0, 1]
+    )
+
+    model.fit(np.zeros((10, 2)), np.full(10, 7))
+
+    assert model.coef_.shape == (1, 2)

@@ -178,6 +178,6 @@ def _gradient(
         r = residual(products(a, w), targets)
         lengths = np.sqrt(np.einsum("ij,ij->i", a, a) * np.einsum("ij,ij->i", r, r))
         r *= (1 / np.maximum(lengths, clip * (1 + 2.0**-40)))[:, None]
-        each = (a[:, :, None] * r[:, None, :]).reshape(len(a), -1)
+        each = (a[:, :, None] * r[:, None, :]).reshape(len(a), w.size)  # also of no row
         whole += lattice(each).sum(axis=0, dtype=np.int64)
     return (noisy(whole, share) / UNIT * clip).reshape(w.shape)
