@@ -16,8 +16,10 @@ value read from a private row, and after a debit its text is fixed::
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from re import Match
 from typing import ClassVar
 
 from sfumato.words import N_, translate
@@ -35,6 +37,9 @@ __all__ = [
     "closest",
     "nearest",
 ]
+
+
+_DIGITS = re.compile(r"(?<![\w.])[1-9][0-9]{40,}(?![\w.])", re.ASCII)
 
 
 class SfumatoError(Exception):
@@ -78,11 +83,30 @@ class SfumatoError(Exception):
     def say(self, lang: str) -> tuple[str, str]:
         """Return the fact and the hint in the language `lang`."""
         fact, hint = (translate(t, lang) for t in (self._fact, self._hint))
-        return fact.format(**self._facts), hint.format(**self._facts)
+        facts = {name: _shortened(value) for name, value in self._facts.items()}
+        return fact.format(**facts), hint.format(**facts)
 
     def __str__(self) -> str:
         """Render ``[code] fact`` and, on its own line, the hint."""
         return f"[{self.code}] {self.fact}\n  hint: {self.hint}"
+
+
+def _shortened(value: object) -> object:
+    """Return a value as it is, or in words whose numbers are no longer than a line.
+
+    Examples:
+        >>> _shortened("epsilon " + "1" * 300)
+        'epsilon 1.1111e299'
+    """
+    if isinstance(value, bool | int | float):
+        return value  # a text may say how it is written
+    text = str(value)
+    return _DIGITS.sub(_rounded, text) if _DIGITS.search(text) else value
+
+
+def _rounded(found: Match[str]) -> str:
+    digits = found[0]
+    return f"{digits[0]}.{digits[1:5]}e{len(digits) - 1}"
 
 
 def _rebuild(

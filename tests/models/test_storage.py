@@ -10,6 +10,7 @@ import skl2onnx
 
 import sfumato as sf
 from sfumato import models
+from sfumato.errors import DeclarationError
 from sfumato.models import load, save, to_sklearn
 from sfumato.models.storage import from_json, to_json
 
@@ -238,3 +239,13 @@ def test_an_endless_number_is_written_as_json_knows_it():
 
     assert "Infinity" not in text
     assert from_json(text).privacy_spent_ == float("inf")
+
+
+def test_a_file_that_is_not_there_is_told_as_elsewhere(tmp_path):
+    """A fact and a hint, not the system's bare words."""
+    with pytest.raises(
+        DeclarationError, match="cannot be read: No such file"
+    ) as refused:
+        load(tmp_path / "nothing.model.json")
+
+    assert "check the path" in refused.value.hint

@@ -3,7 +3,12 @@
 import pytest
 
 from sfumato.errors import SourceError
-from sfumato.project.header import check_header, read_header, used_separator
+from sfumato.project.header import (
+    check_header,
+    read_header,
+    refuse_names,
+    used_separator,
+)
 
 
 @pytest.mark.parametrize(
@@ -121,3 +126,25 @@ def test_no_header_and_no_text_are_refused(tmp_path, content, encoding, line):
 
     with pytest.raises(SourceError, match=line):
         read_header(path, encoding=encoding)
+
+
+@pytest.mark.parametrize("line", ['[{"a": 1, "b": 2}]', '{"a": 1}', "[", "{", "[[1, 2]]", "{a: 1, b: 2}"])  # fmt: skip
+def test_json_is_no_table(line, tmp_path):
+    """Its first line names no columns."""
+    path = tmp_path / "t.csv"
+    path.write_text(f"{line}\n", encoding="utf-8")
+
+    with pytest.raises(SourceError, match="is JSON"):
+        refuse_names(read_header(path), path)
+
+
+def test_two_columns_of_one_name_are_refused(tmp_path):
+    """Nobody could say which one is meant."""
+    with pytest.raises(SourceError, match="two columns called 'a'"):
+        refuse_names(["a", "b", "a"], tmp_path / "t.csv")
+
+
+@pytest.mark.parametrize("names", [["a", "b"], ["[mg/dL]", "x"], ["{x}", "y"], ["glucose [mg/dL]"], ["年龄"]])  # fmt: skip
+def test_names_in_brackets_are_names(names, tmp_path):
+    """Units often stand so."""
+    refuse_names(names, tmp_path / "t.csv")

@@ -73,13 +73,13 @@ def _person_words(unit: Unit) -> str:
         "size": unit.size,
     }
     text = N_(
-        "protected unit: one person, all rows with one {column}; {rows} of her rows in "
-        "each of {groups} groups count fully; neighbours: add or remove one person"
+        "protected unit: one person, all rows with one {column}; rows of hers that count "
+        "fully: {rows} in a group; groups: {groups}; neighbours: add or remove one person"
     )
     if unit.size is not None:
         text = N_(
-            "protected unit: one person, all rows with one {column}; {rows} of her rows "
-            "in each of {groups} groups count fully; neighbours: replace one person of "
-            "{size}, a public number"
+            "protected unit: one person, all rows with one {column}; rows of hers that "
+            "count fully: {rows} in a group; groups: {groups}; neighbours: replace one "
+            "person of {size}, a public number"
         )
     return say(text, **facts)

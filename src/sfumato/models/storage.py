@@ -93,13 +93,19 @@ def load(path: str | os.PathLike[str]) -> Any:
     """Read a model that `save` wrote.
 
     Raises:
-        DeclarationError: The file holds no model of a known kind.
-        OSError: There is no such file.
+        DeclarationError: The file cannot be read, or holds no model of a known kind.
     """
     try:
         text = Path(path).read_text(encoding="utf-8")
     except UnicodeDecodeError:
         raise _unreadable() from None
+    except OSError as error:
+        raise DeclarationError(
+            N_("{path} cannot be read: {reason}"),
+            hint=N_("check the path and your right to read the file"),
+            path=str(path),
+            reason=error.strerror or str(error),
+        ) from None
     return from_json(text)
 
 

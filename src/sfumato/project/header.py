@@ -25,6 +25,7 @@ __all__ = [
     "SEPARATORS",
     "check_header",
     "read_header",
+    "refuse_names",
     "refuse_row",
     "used_separator",
 ]
@@ -32,6 +33,7 @@ __all__ = [
 Found = TypeVar("Found")
 
 SEPARATORS = (",", ";", "\t", "|")
+_JSON = re.compile(r"""\s*(\[\s*)*\{\s*("[^"]*"|\w+)\s*:|\s*[\[{]\s*$|\s*\[\s*["\[]""")
 _LONGEST = 1 << 20  # bytes; a header that does not end before is no header
 
 
@@ -56,6 +58,28 @@ def read_header(
             path=str(path),
         )
     return names
+
+
+def refuse_names(names: list[str], path: Path) -> None:
+    """Refuse a first line that cannot name columns, whatever else is asked.
+
+    Raises:
+        SourceError: Two names are the same, or it is the beginning of JSON.
+    """
+    if _JSON.match(",".join(names)):
+        raise SourceError(
+            N_("{path} is JSON and no text table"),
+            hint=N_("save it as CSV, with a first line that names the columns"),
+            path=path.name,
+        )
+    for name, times in Counter(names).items():
+        if times > 1:
+            raise SourceError(
+                N_("{path} has two columns called {name}"),
+                hint=N_("rename one of them in the table"),
+                path=path.name,
+                name=repr(name),
+            )
 
 
 def refuse_row(names: list[str], path: Path) -> None:

@@ -47,8 +47,8 @@ _MATRICES = {
 }
 _UNITS = {"row": N_("one row"), "person": N_("one person")}
 _BOUNDED = N_(
-    "one person (all rows with one {column}; of hers, {max_rows} rows in each of "
-    "{max_groups} groups count fully, more rows count less each)"
+    "one person (all rows with one {column}; rows of hers that count fully: {max_rows} "
+    "in a group; groups: {max_groups}; more rows count less each)"
 )
 _NEIGHBOURS = {
     ("row", "add_remove"): N_("add or remove one row"),

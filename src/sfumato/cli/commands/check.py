@@ -16,6 +16,7 @@ from sfumato.cli.owner import inspected, owner_data, owner_lines
 from sfumato.cli.table import table
 from sfumato.cli.tongue import say, tongue
 from sfumato.project import Project, json_schema, load, total_cost
+from sfumato.project.made import check_made
 from sfumato.project.source import check_source
 from sfumato.project.standing import Standing, afford, standing
 from sfumato.words import N_
@@ -37,6 +38,7 @@ def _check(
     check_source(declared)
     left = standing(declared)
     afford(declared.releases, left)
+    check_made(declared, left)
     columns = inspected(declared) if owner else ()
     if as_json:
         private = {"owners_eyes_only": owner_data(columns)} if owner else {}
@@ -138,8 +140,9 @@ command = Command(
     about=(
         N_("Check a project file; reads no row and spends nothing."),
         N_(
-            "It checks the file, the table's header line, every release against the "
-            "declared columns, and that the budget suffices for all of them."
+            "It checks the file, the table's header line, every release, model and "
+            "synthetic table against the declared columns, and that the budget "
+            "suffices for all releases, all models, or the table."
         ),
     ),
     examples=(

@@ -17,6 +17,7 @@ from sfumato.errors import ProjectError, SourceError
 from sfumato.project.header import (
     SEPARATORS,
     read_header,
+    refuse_names,
     refuse_row,
     used_separator,
 )
@@ -46,6 +47,7 @@ def _init(
     _refuse_binary(table)
     sign = _separator(separator, table, encoding)
     names = read_header(table, encoding=encoding, separator=sign)
+    refuse_names(names, table)
     if not flags["header"]:
         refuse_row(names, table)
     observed = {}

@@ -1,0 +1,98 @@
+"""Models and synthetic tables that cannot be made are refused by a check."""
+
+import pytest
+
+from sfumato.errors import BudgetExceededError, SfumatoError
+from sfumato.project import load
+from sfumato.project.made import check_made
+from sfumato.project.standing import standing
+
+BASE = """
+title = "Pima"
+
+[data]
+source = "pima.csv"
+name = "pima"
+
+[unit]
+neighbours = "add_remove"
+
+[budget]
+epsilon = "1"
+
+[columns.Glucose]
+type = "real"
+lower = 0
+upper = 250
+step = 1
+
+[columns.Outcome]
+type = "category"
+values = [0, 1]
+"""
+
+MODEL = """
+[[models]]
+name = "{name}"
+target = "{target}"
+features = {features}
+epsilon = "{epsilon}"
+test_epsilon = "0.25"
+"""
+
+
+def checked(folder, text):
+    """Check a project of the given tables."""
+    (folder / "pima.csv").write_text("Glucose,Outcome\n120,0\n", encoding="utf-8")
+    file = folder / "project.toml"
+    file.write_text(BASE + text, encoding="utf-8")
+    project = load(file)
+    check_made(project, standing(project))
+    assert {one.name for one in folder.iterdir()} == {"pima.csv", "project.toml"}
+
+
+def model(name="m", target="Outcome", features='["Glucose"]', epsilon="0.5"):
+    """Return an entry of [[models]]."""
+    return MODEL.format(name=name, target=target, features=features, epsilon=epsilon)
+
+
+@pytest.mark.parametrize("text", [
+    model(), model(epsilon="0.75"), model(features="[]"),
+    '[synthetic]\nepsilon = "1"\n', '[synthetic]\nepsilon = "0.5"\ncolumns = ["Glucose"]\n',
+    model(epsilon="0.5") + '[synthetic]\nepsilon = "1"\n',
+])  # fmt: skip
+def test_what_can_be_made_passes(tmp_path, text):
+    """Each command spends by itself, so each must be affordable by itself."""
+    checked(tmp_path, text)
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    (model(target="Outcme"), "models, 'm': unknown column 'Outcme'"),
+    (model(features='["Glucos"]'), "did you mean 'Glucose'"),
+    (model(features='["Outcome"]'), "cannot be a feature too"),
+    ('[synthetic]\nepsilon = "1"\ncolumns = ["Glucose", "Nope"]\n', "synthetic: unknown column 'Nope'"),
+    ('[synthetic]\nepsilon = "1"\nmarginals = [["Glucose", "Nope"]]\n', "unknown column 'Nope'"),
+    ('[synthetic]\nepsilon = "1"\nweights = {Nope = 2}\n', "unknown column 'Nope'"),
+    ('[synthetic]\nepsilon = "1"\ncomplete = ["Nope"]\n', "unknown column 'Nope'"),
+])  # fmt: skip
+def test_unknown_columns_are_refused_with_their_place(tmp_path, text, said):
+    """Before any run: the check says where and which name is near."""
+    with pytest.raises(SfumatoError) as refused:
+        checked(tmp_path, text)
+
+    assert said in str(refused.value)
+    assert refused.value.code == "SF103"
+    assert not list(tmp_path.glob("*.ledger*"))
+
+
+@pytest.mark.parametrize("text", [
+    model(epsilon="0.76"),
+    model(name="a") + model(name="b"),
+    '[synthetic]\nepsilon = "1.5"\n',
+])  # fmt: skip
+def test_what_the_budget_cannot_pay_is_refused(tmp_path, text):
+    """All models together, or the table, must fit into what is left."""
+    with pytest.raises(BudgetExceededError):
+        checked(tmp_path, text)
+
+    assert not list(tmp_path.glob("*.ledger*"))
