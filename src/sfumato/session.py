@@ -47,9 +47,10 @@ class Session:
         anchor: Where the ledger's anchor lies; default beside the ledger.
 
     Raises:
-        DeclarationError: The budget is not usable.
+        DeclarationError: The budget is not usable, or another budget pays for the rows.
         SourceError: The table cannot be opened as declared.
-        LedgerError: The ledger cannot be used, or records another cap.
+        LedgerError: The ledger cannot be used, records another cap, or holds a budget
+            of one of the dataset's tables.
 
     Examples:
         >>> import sfumato as sf
@@ -85,12 +86,14 @@ class Session:
         whole = _read_budget(budget)
         self.dataset = dataset
         engine = open_engine(dataset)  # first: a wrong table leaves no ledger behind
+        dataset.pay_from(dataset.name)
         self._ledger: Ledger[Loss] = Ledger(
             ledger,
             dataset=dataset.name,
             cap=whole.cap,
             limits=limits,
             anchor=anchor,
+            without=dataset.unpaid,
         )
         self._desk = Desk(dataset, engine, self._ledger, whole)
 

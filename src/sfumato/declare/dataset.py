@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import threading
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -15,6 +16,9 @@ from sfumato.errors import DeclarationError
 from sfumato.words import N_
 
 _MEMORY = re.compile(r"[1-9][0-9]{0,5} ?[KMGT]i?B", re.ASCII)
+
+_UNNAMED = "table"
+_BINDING = threading.Lock()
 
 __all__ = ["CSV", "Dataset", "Postgres", "Spark"]
 
@@ -93,18 +97,20 @@ class Dataset:
             Arrow or Spark table.
         schema: What is public about it.
         name: Identity in the ledger: all releases under one name share one budget.
-            Default: the file's stem, the database table's name, or ``"table"``.
+            Default: the file's stem, the database table's name, or ``"table"``. A
+            table inside another dataset must be given none: that one's budget pays.
         memory: How much memory the embedded engine may use, such as ``"500MB"``. What
             does not fit goes into files that only this user may read, **not encrypted**
             and removed afterwards: give it where the disk may hold private rows.
             Default: most of the machine's memory, and never a file.
         tables: By name, other tables that a question may join or unite (`docs/joins.md`):
             a `Dataset` of the same units, read where this one is read, or a
-            `PublicTable`. All private ones share this dataset's budget.
+            `PublicTable`. All private ones share this dataset's budget and have none
+            of their own (`docs/ledger.md`).
 
     Raises:
         DeclarationError: The schema is not a `Schema`, the name is empty, the memory
-            is no amount, or another table does not fit.
+            is no amount, or another table does not fit or has a name of its own.
 
     Examples:
         >>> from sfumato.declare.schema import Integer
@@ -112,7 +118,7 @@ class Dataset:
         Dataset('diabetes', columns=['Age'], unit=Rows(neighbours='add_remove', size=None))
     """
 
-    __slots__ = ("memory", "name", "schema", "source", "tables")
+    __slots__ = ("_named", "memory", "name", "payers", "schema", "source", "tables")
 
     def __init__(
         self,
@@ -130,11 +136,13 @@ class Dataset:
                 hint=N_('write schema=Schema({{"Age": Integer(0, 120)}})'),
                 value=type(schema).__name__,
             )
+        self._named = name is not None
+        self.payers: list[str] = []  # one object, which shallow copies share
         where = source.path if isinstance(source, CSV) else source
         if name is None and isinstance(source, Postgres | Spark):
             name = source.table
         if name is None:
-            name = Path(where).stem if isinstance(where, str | Path) else "table"
+            name = Path(where).stem if isinstance(where, str | Path) else _UNNAMED
         if not name:
             raise DeclarationError(
                 N_("the name of a dataset cannot be empty"),
@@ -161,6 +169,41 @@ class Dataset:
         """The public tables, by name."""
         return {n: t for n, t in self.tables.items() if isinstance(t, PublicTable)}
 
+    def pay_from(self, budget: str) -> None:
+        """Bind the rows of all private tables to one budget; called before it may pay.
+
+        Formal guarantee: sequential composition holds per budget, so whatever is asked
+        of these declared rows, through this object or through another dataset that it
+        is a table of, must be charged to one (`docs/ledger.md`, *Names*).
+
+        Args:
+            budget: The name of the dataset whose budget pays.
+
+        Raises:
+            DeclarationError: Another budget pays for one of them. Nothing was spent.
+        """
+        held = {self.name: self, **self.private}
+        with _BINDING:
+            for name, one in held.items():
+                if one.payers not in ([], [budget]):
+                    raise DeclarationError(
+                        N_("the rows of {name} are paid from the budget of {payer}"),
+                        hint=N_(
+                            "ask about them through that dataset alone; two budgets for "
+                            "the same people would hide what they lose together"
+                        ),
+                        name=repr(name),
+                        payer=repr(one.payers[0]),
+                    )
+            for one in held.values():
+                one.payers[:] = [budget]
+
+    @property
+    def unpaid(self) -> tuple[str, ...]:
+        """Names under which a ledger must hold no budget: those of the private tables."""
+        held = {*self.private, *(one.name for one in self.private.values())}
+        return tuple(sorted(held - {self.name, _UNNAMED}))
+
     def __repr__(self) -> str:
         """Show declarations only, never the source's content."""
         unit = self.schema.unit
@@ -184,6 +227,19 @@ def _check_tables(whole: Dataset) -> None:
             )
         if isinstance(table, PublicTable):
             continue
+        if table._named:  # noqa: SLF001  of the same class
+            raise DeclarationError(
+                N_(
+                    "table {name} has a name of its own, {own}, hence a budget of its own"
+                ),
+                hint=N_(
+                    "a table of a dataset is paid from that dataset's budget alone: leave "
+                    "out name=…, and ask about its rows through this dataset only "
+                    "(docs/ledger.md)"
+                ),
+                name=repr(name),
+                own=repr(table.name),
+            )
         units = whole.schema.unit, table.schema.unit
         if type(units[0]) is not type(units[1]) or any(u.size for u in units):
             raise DeclarationError(

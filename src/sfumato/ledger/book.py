@@ -14,7 +14,7 @@ from typing import Generic, Literal, NoReturn, TypeVar, final, overload
 from sfumato.errors import LedgerError
 from sfumato.ledger.amounts import Amounts, Loss, loss_of, read_cap, read_cost
 from sfumato.ledger.balances import Balance
-from sfumato.ledger.budgets import all_balances, open_budget
+from sfumato.ledger.budgets import all_balances, check_without, open_budget
 from sfumato.ledger.chain import Entry
 from sfumato.ledger.debits import (
     Answer,
@@ -107,10 +107,13 @@ class Ledger(Generic[L]):
         anchor: File that remembers how far the ledger had come; default beside the
             ledger, of a database among this user's states. Kept on another disk it
             also survives that disk's restore.
+        without: Names of the dataset's other private tables, which its budget pays for:
+            the ledger must hold no budget under one of them.
 
     Raises:
         LedgerError: The file is no ledger, is damaged, cannot be written, is behind its
-            anchor, or records another cap for the dataset.
+            anchor, records another cap for the dataset, or has a budget that `without`
+            names. Nothing was spent.
         DeclarationError: The cap does not fit 64-bit integers.
 
     Examples:
@@ -124,7 +127,7 @@ class Ledger(Generic[L]):
           hint: ask for at most what is left, or ask the data owner for another budget
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  all but the first three are options
         self,
         path: str | os.PathLike[str] | None,
         *,
@@ -133,6 +136,7 @@ class Ledger(Generic[L]):
         limits: Sequence[Limit] = (),
         blocks: Blocks | None = None,
         anchor: str | os.PathLike[str] | None = None,
+        without: Sequence[str] = (),
     ) -> None:
         """Open or create the ledger and the budgets; spends nothing."""
         self.dataset, self.cap = check_text("the name of a dataset", dataset), cap
@@ -143,6 +147,7 @@ class Ledger(Generic[L]):
         self._writer = writer_of(path, anchor)
 
         def open_all(transaction: Transaction) -> None:
+            check_without(transaction.db, dataset, without)
             for budget in wanted:
                 open_budget(transaction, budget)
 

@@ -13,8 +13,8 @@ from sfumato.ledger.store import Database
 from sfumato.ledger.transaction import Transaction, now
 from sfumato.words import N_
 
-__all__ = ["Account", "add_budget", "all_balances", "charge_all", "open_budget",
-           "read_account"]  # fmt: skip
+__all__ = ["Account", "add_budget", "all_balances", "charge_all", "check_without",
+           "open_budget", "read_account"]  # fmt: skip
 
 _OPEN = (
     "INSERT INTO budget (id, dataset, kind, name, label, measure, cap, delta_cap,"
@@ -62,6 +62,28 @@ def read_account(db: Database, dataset: str, kind: str, name: str) -> Account | 
 def all_balances(db: Database) -> list[Balance]:
     """Return every budget in the order of opening."""
     return [Balance(*row[1:]) for row in db.rows(BUDGETS + " ORDER BY id")]
+
+
+def check_without(db: Database, dataset: str, names: Sequence[str]) -> None:
+    """Refuse a dataset of whose tables one has a budget of its own in this ledger.
+
+    Raises:
+        LedgerError: There is such a budget. Nothing was spent.
+    """
+    if not names:
+        return
+    wanted = {name.casefold() for name in names}
+    for (found,) in db.rows("SELECT dataset FROM budget WHERE kind = 'dataset'"):
+        if found != dataset and found.casefold() in wanted:
+            raise LedgerError(
+                N_("table {name} of dataset {dataset} has a budget of its own here"),
+                hint=N_(
+                    "what its people lost there would not count: ask about its rows "
+                    "alone, or, if these are others, call table and file otherwise"
+                ),
+                name=repr(found),
+                dataset=repr(dataset),
+            )
 
 
 def open_budget(transaction: Transaction, wanted: Balance) -> int:

@@ -113,6 +113,7 @@ class Training:
         self._schema = Schema(known, Rows(neighbours=unit.neighbours, size=unit.size))
         self._model = self._estimator()
         self._cells: OpenedCells = open_cells(dataset)
+        dataset.pay_from(budget.dataset)
         left = budget.left
         if not self.cost.fits(left):  # type: ignore[arg-type]  # one currency
             raise BudgetExceededError(

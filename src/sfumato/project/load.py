@@ -228,7 +228,7 @@ def _other(
     if entry.key is not None:
         return PublicTable(source, key=entry.key, columns=columns, name=entry.name)
     unit = (entry.unit or file.unit).declared()
-    return Dataset(source, schema=Schema(columns, unit), name=entry.name)
+    return Dataset(source, schema=Schema(columns, unit))  # no name: no own budget
 
 
 def _check_names(file: model.ProjectFile, where: str) -> None:
