@@ -7,7 +7,7 @@ import pytest
 
 from sfumato.account import KNorm
 from sfumato.post.dots import LEVELS
-from sfumato.post.noise import _coordinate_errors, _far, _least, _masses, _sides
+from sfumato.post.noise import _WHOLE, _coordinate_errors, _far, _least, _masses, _sides
 
 CONFIDENCES = (*LEVELS, 0.95, 0.999999, 0.5)
 
@@ -34,8 +34,25 @@ def test_a_quantile_is_the_least_number_that_reaches_it(bounds, epsilon):
             assert _coordinate_errors(mechanism, index, (confidence,)) == (found,)
 
 
-def test_where_running_sums_cannot_tell_the_whole_sum_does():
+@pytest.mark.parametrize("largest", [3.0, _WHOLE])
+@pytest.mark.parametrize("off", [-1e-10, 0.0, 1e-10])
+def test_where_running_sums_cannot_tell_the_whole_sum_does(largest, off):
     """A probability that is wrong by less than the margin decides nothing."""
-    truth = {0: 0.25, 1: 0.5, 2: 0.75, 3: 1.0}
-    for off in (-1e-10, 0.0, 1e-10):
-        assert _least(lambda t, off=off: truth[t] + off, truth.get, 3, 0.5) == 1
+
+    def truth(numbers):
+        return np.minimum((np.asarray(numbers) + 1) / 8, 1.0)
+
+    confidences = np.array([0.1, 0.5, 0.50001, 1.0])
+
+    found = _least(lambda n: truth(n) + off, truth, largest, confidences)
+
+    assert found == (0, 1, 2, 3)
+
+
+def test_numbers_beyond_those_of_floats():
+    """Above 2^53 the search ends too, and is exact to what a sum can tell."""
+    top = 2.0**60
+
+    (found,) = _least(np.array, lambda n: n / top, top, np.array([0.5]))
+
+    assert found == pytest.approx(2.0**58, rel=1e-12)

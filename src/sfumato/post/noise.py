@@ -25,6 +25,7 @@ DRAWS = 8192  # standard error of a 2.5 % quantile's level: 0.17 %
 _MOST_LEVELS = 1 << 18
 _LATTICE = 1 << 40
 _NEAR = 1e-9  # the error of running sums is far below it
+_WHOLE = 2.0**50  # below it whole numbers, their sums and 2t + 1 are exact in floats
 
 
 def noise_error(plan: Plan, part: int, confidence: float) -> float:
@@ -111,40 +112,52 @@ def _coordinate_errors(
     within = np.concatenate([[0.0], np.cumsum(masses)])
     beyond = np.concatenate([np.cumsum((masses / sides)[::-1])[::-1], [0.0]])
 
-    def inside(most: int) -> float:
-        numbers = float(2 * most + 1)
+    def inside(numbers: Floats) -> Floats:
         place = sides.searchsorted(numbers, side="right")
-        return float(within[place] + numbers * beyond[place])
+        found: Floats = within[place] + numbers * beyond[place]
+        return found
 
-    def summed(most: int) -> float:
-        return float((masses * np.minimum(1, (2 * most + 1) / sides)).sum())
+    def summed(numbers: float) -> float:
+        return float((masses * np.minimum(1, numbers / sides)).sum())
 
-    high = int(sides[-1])
-    return tuple(float(_least(inside, summed, high, one)) for one in confidences)
+    return _least(inside, summed, float(sides[-1]), np.array(confidences))
 
 
 def _least(
-    inside: Callable[[int], float],
-    summed: Callable[[int], float],
-    high: int,
-    confidence: float,
-) -> int:
-    """Return the least whole number with a probability of at least `confidence`.
+    inside: Callable[[Floats], Floats],
+    summed: Callable[[float], float],
+    largest: float,
+    confidences: Floats,
+) -> tuple[float, ...]:
+    """Return the least whole t with a probability of at least each confidence.
 
     Args:
-        inside: The probability up to a number, from running sums.
+        inside: The probability that the noise is one of so many numbers, 2t + 1, from
+            running sums.
         summed: The same, summed anew: asked where the first is too near to tell.
-        high: A number that is large enough.
-        confidence: What is to be reached.
+        largest: A t that is large enough.
+        confidences: What is to be reached.
     """
-    low = -1  # above 2^53 the middle of two floats may be one of them
+    if largest >= _WHOLE:  # there the middle of two floats may be one of them
+        return tuple(_least_of(summed, int(largest), one) for one in confidences)
+    low, high = np.full(len(confidences), -1.0), np.full(len(confidences), largest)
+    while (high - low > 1).any():
+        middle = np.floor((low + high) / 2)
+        found = inside(2 * middle + 1)
+        for i in np.flatnonzero(np.abs(found - confidences) < _NEAR):
+            found[i] = summed(2 * middle[i] + 1)
+        enough = found >= confidences
+        low, high = np.where(enough, low, middle), np.where(enough, middle, high)
+    return tuple(high.tolist())
+
+
+def _least_of(summed: Callable[[float], float], high: int, confidence: float) -> float:
+    low = -1
     while high - low > 1:
         middle = (low + high) // 2
-        found = inside(middle)
-        if abs(found - confidence) < _NEAR:
-            found = summed(middle)
-        low, high = (low, middle) if found >= confidence else (middle, high)
-    return high
+        enough = summed(2 * middle + 1) >= confidence
+        low, high = (low, middle) if enough else (middle, high)
+    return float(high)
 
 
 @lru_cache(maxsize=4)
