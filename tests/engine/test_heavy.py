@@ -28,6 +28,9 @@ JOINED = Joined(Part(), Part(Other(r.LABS, SCHEMA)), "l_")
 TWICE = Joined(Part(JOINED), Part(Other(r.LABS, SCHEMA)), "m_", 4)
 
 
+NESTED = Joined(Part(), Part(JOINED), "m_", 4)
+
+
 def rows_of(many):
     """Columns of a table: her rows, and those of other people."""
     whose = [7] * many + [i % 50 + 8 for i in range(FEW)]
@@ -36,7 +39,13 @@ def rows_of(many):
 
 def the_plan(base=JOINED):
     """Pairs of two tables, and of these with the second one again."""
-    return make_plan(Query().of(base).select(ask.count(), ask.sum("l_x")), SCHEMA, 1)
+    return make_plan(
+        Query()
+        .of(base)
+        .select(ask.count(), ask.sum("m_l_x" if base is NESTED else "l_x")),
+        SCHEMA,
+        1,
+    )
 
 
 def expected(base, many=MANY):
@@ -61,7 +70,9 @@ def made(engine, sql):
 
 
 @pytest.mark.parametrize(
-    ("base", "many"), [(JOINED, MOST), (TWICE, MANY)], ids=["once", "twice"]
+    ("base", "many"),
+    [(JOINED, MOST), (TWICE, MANY), (NESTED, MANY)],
+    ids=["once", "twice", "nested"],
 )
 def test_duckdb(base, many):
     """No operator of the statement yields more rows than there are."""
@@ -108,7 +119,7 @@ def on_spark(session, many):
     """Compare the integers; Spark would need minutes for all pairs."""
     cells = list(zip(*rows_of(many).values(), strict=True))
     frame = session.createDataFrame(cells, "who bigint, x bigint")
-    for base in (JOINED, TWICE):
+    for base in (JOINED, TWICE, NESTED):
         engine = open_engine(r.dataset(the_plan(base), frame, frame))
         assert engine.run(the_plan(base)).unseal() == expected(base, many)
 

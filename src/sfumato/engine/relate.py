@@ -34,6 +34,7 @@ from sfumato.declare.relation import (
     Part,
     PerPerson,
     United,
+    parts_of,
 )
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema, Text
 from sfumato.declare.unit import Unit
@@ -207,11 +208,14 @@ class _Maker:
         both = [self._rows(base.rows), self._rows(base.other)]
         stored = [rows.layout[-1] for rows, _ in both]
         texts = not (all(map(_is_whole, stored)) or stored[0] == stored[1])
-        left, right = (self._side(rows, schema, texts=texts) for rows, schema in both)
+        # What is named is used twice; some databases compute it twice: the shorter side.
+        marks = "lr" if _nodes(base.rows) >= _nodes(base.other) else "rl"
+        sides = dict(zip(marks, both, strict=True))
+        left, right = (self._side(*sides[mark], texts=texts) for mark in "lr")
         first, second = (rows.layout[:-1] for rows, _ in both)
-        cells = [f"l.c{i} AS c{i}" for i, _ in enumerate(first)]
-        named = [f"l.c{i}" for i, _ in enumerate(first)]
-        named += [f"r.c{i}" for i, _ in enumerate(second)]
+        cells = [f"l.c{i} AS c{i}" for i, _ in enumerate(sides["l"][0].layout[:-1])]
+        named = [f"{marks[0]}.c{i}" for i, _ in enumerate(first)]
+        named += [f"{marks[1]}.c{i}" for i, _ in enumerate(second)]
         outputs = ", ".join(f"{x} AS c{i}" for i, x in enumerate([*named, "l.u"]))
         pairs = " * ".join(self._dialect.to_double.format(x=n) for n in ("l.n", "m.n"))
         few = f"{pairs} <= {self._dialect.constant(float(planned.MOST_PAIRS))}"
@@ -302,6 +306,13 @@ class _Maker:
             f"({figures.select(rows.sql)})",
             (*figures.layout, _known(rows.layout[-1], texts=False)),
         )
+
+
+def _nodes(part: Part) -> int:
+    """Count the nodes that rows are made by; a table is none."""
+    if part.base is None or isinstance(part.base, Other):
+        return 0
+    return 1 + sum(map(_nodes, parts_of(part.base)))
 
 
 def _features(base: PerPerson) -> list[Feature]:
