@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
+from sfumato.ledger import show
 from sfumato.synth import LinkedSynthesis, LinkedSynthesizer, Synthesizer
 from sfumato.testing import seeded
 
@@ -118,6 +119,59 @@ def test_every_budget_pays_for_what_reads_its_rows(tmp_path):
             sf.Session(patients, sf.Epsilon("9")), {"visits": sessions["visits"]}, "5"
         )
     assert sessions["visits"].spent == sf.Epsilon("1.5")
+
+
+def test_tables_of_one_name_are_paid_once(tmp_path):
+    """All releases under one name share one budget: one debit for each table, no more."""
+    patients, visits, drugs = tables()
+    pairs = zip((patients, visits, drugs), (HEAD, TAIL, DRUG), (1, 4, 2), strict=True)
+    head, *others = (
+        sf.Dataset(rows, schema=sf.Schema(columns, unit(most)))
+        for rows, columns, most in pairs
+    )
+    book, named = tmp_path / "l.ledger", dict(zip(("v", "d"), others, strict=True))
+
+    made = LinkedSynthesizer().fit(head, named, budget=sf.Epsilon("2"), ledger=book)
+
+    assert sf.Session(head, sf.Epsilon("2"), ledger=book).spent == sf.Epsilon("2")
+    assert show(book).debits == len(made.names) == 3
+    with pytest.raises(sf.BudgetExceededError):
+        LinkedSynthesizer().fit(head, named, "1", budget=sf.Epsilon("2"), ledger=book)
+
+
+def test_two_tables_of_one_budget_are_counted_together(tmp_path):
+    """What both would pay is compared with what is left before the first debit."""
+    patients, visits, _ = datasets()
+    drugs = sf.Dataset(tables()[2], schema=sf.Schema(DRUG, unit(2)), name="visits")
+    book = tmp_path / "l.ledger"
+    head = sf.Session(patients, sf.Epsilon("9"), ledger=book)
+    one, two = (sf.Session(d, sf.Epsilon("2.5"), ledger=book) for d in (visits, drugs))
+    asked = {"visits": one, "drugs": two}
+
+    with pytest.raises(sf.BudgetExceededError, match="would pay 3, and 2"):
+        LinkedSynthesizer().fit(head, asked, "3")
+
+    assert show(book).debits == 0
+    LinkedSynthesizer().fit(head, asked, "2.5")
+    assert one.spent == head.spent == sf.Epsilon("2.5")
+
+
+def test_limits_are_looked_at_before_the_first_debit(tmp_path):
+    """A limit that a later debit would pass refuses all of them; two sessions agree."""
+    patients, visits, _ = datasets()
+    book, cap = tmp_path / "l.ledger", sf.Epsilon("3")
+    few = [sf.Limit("analyst", "wu", sf.Epsilon("1"))]
+    head = sf.Session(patients, cap, ledger=book)
+    one = sf.Session(visits, cap, ledger=book, limits=few)
+
+    with pytest.raises(sf.BudgetExceededError, match="analyst"):
+        LinkedSynthesizer().fit(head, {"visits": one}, "2")
+    same = sf.Dataset(visits.source, schema=visits.schema, name="patients")
+    other = sf.Session(same, cap, ledger=book, limits=few)
+    with pytest.raises(sf.DeclarationError, match="different limits"):
+        LinkedSynthesizer().fit(head, {"visits": other}, "1")
+
+    assert show(book).debits == 0
 
 
 def test_saved_and_read_back(made, tmp_path):

@@ -14,7 +14,12 @@ from typing import Generic, Literal, NoReturn, TypeVar, final, overload
 from sfumato.errors import LedgerError
 from sfumato.ledger.amounts import Amounts, Loss, loss_of, read_cap, read_cost
 from sfumato.ledger.balances import Balance
-from sfumato.ledger.budgets import all_balances, check_without, open_budget
+from sfumato.ledger.budgets import (
+    all_balances,
+    check_without,
+    exceeded,
+    open_budget,
+)
 from sfumato.ledger.chain import Entry
 from sfumato.ledger.debits import (
     Answer,
@@ -164,6 +169,28 @@ class Ledger(Generic[L]):
         """What can still be spent on all rows."""
         top = self._top()
         return loss_of(self.cap, top.cap - top.spent, top.delta_cap - top.delta_spent)
+
+    @property
+    def place(self) -> tuple[object, str]:
+        """What tells budgets apart: ledgers of one place and dataset have one together."""
+        return self._writer, self.dataset
+
+    @property
+    def limits(self) -> tuple[tuple[str, str], ...]:
+        """Kind and name of the limits that every debit is charged to as well."""
+        return self._limits
+
+    def check(self, cost: Loss) -> None:
+        """Refuse what is more than is left now, of a limit too; spends nothing.
+
+        Raises:
+            BudgetExceededError: Less than `cost` is left. Nothing was spent.
+        """
+        asked, held = read_cost(cost), {b.key: b for b in self.balances()}
+        for kind, name in (*self._limits, ("dataset", "")):
+            balance = held[self.dataset, kind, name]
+            if not balance.plus(asked).fits:
+                raise exceeded(asked, balance)
 
     def balances(self) -> tuple[Balance, ...]:
         """Return the dataset's budget and its limits and blocks, as whole units."""

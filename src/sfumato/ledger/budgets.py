@@ -14,7 +14,7 @@ from sfumato.ledger.transaction import Transaction, now
 from sfumato.words import N_
 
 __all__ = ["Account", "add_budget", "all_balances", "charge_all", "check_without",
-           "open_budget", "read_account"]  # fmt: skip
+           "exceeded", "open_budget", "read_account"]  # fmt: skip
 
 _OPEN = (
     "INSERT INTO budget (id, dataset, kind, name, label, measure, cap, delta_cap,"
@@ -157,7 +157,7 @@ def _one(
 ) -> tuple[int, int]:
     rows = transaction.db.rows(sql, *values)
     if not rows:
-        raise _exceeded(cost, account.balance)
+        raise exceeded(cost, account.balance)
     transaction.touch(account.id)
     return rows[0][0], rows[0][1]
 
@@ -172,10 +172,11 @@ def _check_fits(cost: Amounts, balance: Balance, top: Balance) -> None:
         balance = balance.plus(shared)
     huge = cost.units > balance.cap or cost.delta_units > balance.delta_cap
     if huge or (balance.kind == "block" and not balance.plus(cost).fits):
-        raise _exceeded(cost, balance)
+        raise exceeded(cost, balance)
 
 
-def _exceeded(cost: Amounts, balance: Balance) -> BudgetExceededError:
+def exceeded(cost: Amounts, balance: Balance) -> BudgetExceededError:
+    """Say what was asked of a budget, and what is left of it."""
     left = balance.amounts(
         balance.cap - balance.spent, balance.delta_cap - balance.delta_spent
     )

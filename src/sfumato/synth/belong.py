@@ -11,11 +11,12 @@ from sfumato.account import Loss
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.unit import Unit
 from sfumato.errors import BudgetExceededError, DeclarationError, nearest
+from sfumato.ledger import Ledger
 from sfumato.question import Desk
 from sfumato.session import Session
 from sfumato.words import N_
 
-__all__ = ["check_left", "check_tables", "desks_of"]
+__all__ = ["check_left", "check_tables", "desks_of", "payers_of"]
 
 _MOST_TABLES = 2  # beside the head
 
@@ -96,23 +97,53 @@ def check_tables(head: Desk, others: Mapping[str, Desk]) -> None:
                 N_("the budgets of the tables are in different currencies"),
                 hint=N_("give all of them ε, or all of them ρ"),
             )
+    _check_limits([head, *others.values()])
+
+
+def _check_limits(desks: Sequence[Desk]) -> None:
+    """Refuse two sessions of one budget that are charged to different limits."""
+    met: dict[object, Desk] = {}
+    for desk in desks:
+        first = met.setdefault(desk.ledger.place, desk)
+        if first.ledger.limits != desk.ledger.limits:
+            raise DeclarationError(
+                N_("two sessions share the budget of {name}, under different limits"),
+                hint=N_("open both with the same limits, or give the tables names"),
+                name=repr(desk.dataset.name),
+            )
+
+
+def payers_of(head: Desk, others: Mapping[str, Desk], name: str) -> list[Ledger[Loss]]:
+    """Return the ledgers that pay for a table: of all tables that it reads, each once.
+
+    Args:
+        head: The head table.
+        others: The other ones.
+        name: Which of them; the empty name is the head, which reads all.
+    """
+    read = [others[name]] if name else list(others.values())
+    ledgers = [desk.ledger for desk in (head, *read)]
+    return list({ledger.place: ledger for ledger in reversed(ledgers)}.values())[::-1]
 
 
 def check_left(head: Desk, others: Mapping[str, Desk], prices: Sequence[Loss]) -> None:
     """Refuse before the first debit what a later one would refuse."""
-    total = prices[0]
-    for price in prices[1:]:
-        total = total + price  # type: ignore[operator]
-    needed = {head.dataset.name: (head, total)}
-    for (name, desk), price in zip(others.items(), prices[1:], strict=True):
-        if desk.ledger is not head.ledger:
-            needed[name] = (desk, prices[0] + price)  # type: ignore[operator]
-    for name, (desk, cost) in needed.items():
-        if not cost.fits(desk.ledger.left):  # type: ignore[arg-type]
+    asked: dict[object, Loss] = {}
+    paying: dict[object, tuple[str, Desk]] = {}
+    for name, price in zip(("", *others), prices, strict=True):
+        for ledger in payers_of(head, others, name):
+            before = asked.get(ledger.place)
+            asked[ledger.place] = price if before is None else before + price  # type: ignore[operator]
+    for name, desk in {head.dataset.name: head, **others}.items():
+        paying.setdefault(desk.ledger.place, (name, desk))
+    for place, (name, desk) in paying.items():
+        cost, left = asked[place], desk.ledger.left
+        if not cost.fits(left):  # type: ignore[arg-type]
             raise BudgetExceededError(
                 N_("table {name} would pay {cost}, and {left} is left of its budget"),
                 hint=N_("spend less, or give the table a larger budget"),
                 name=repr(name),
                 cost=cost,
-                left=desk.ledger.left,
+                left=left,
             )
+        desk.ledger.check(cost)

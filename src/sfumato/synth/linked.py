@@ -25,7 +25,7 @@ from sfumato.errors import DeclarationError
 from sfumato.question import Desk
 from sfumato.release import Receipt
 from sfumato.session import Session
-from sfumato.synth.belong import check_left, check_tables, desks_of
+from sfumato.synth.belong import check_left, check_tables, desks_of, payers_of
 from sfumato.synth.expect import ExpectedTable, expected_tables, predicted_megabytes
 from sfumato.synth.joined import LinkedSynthesis
 from sfumato.synth.layout import layout_of
@@ -221,13 +221,10 @@ class LinkedPlan:
     def _debit(self, name: str) -> Receipt:
         """Debit a table's price from the budgets of all tables that it reads."""
         plan = self.layouts[name].plan
-        read = [self._others[name]] if name else list(self._others.values())
         text = json.dumps(plan.descriptor, sort_keys=True)
-        ledgers = [self._head.ledger]
-        ledgers += [d.ledger for d in read if d.ledger is not self._head.ledger]
         receipts = [
             ledger.debit(plan.cost, plan=plan.digest, descriptor=text)
-            for ledger in ledgers
+            for ledger in payers_of(self._head, self._others, name)
         ]
         return receipts[0]
 
