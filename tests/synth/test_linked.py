@@ -174,6 +174,28 @@ def test_limits_are_looked_at_before_the_first_debit(tmp_path):
     assert show(book).debits == 0
 
 
+def test_a_linked_model_is_known_as_one_of_its_tables():
+    """As `public=` its loss is told beside the new one, for every table that it read."""
+    patients, visits, _ = datasets()
+    head, other = sf.Session(patients, "4"), sf.Session(visits, "4")
+    made = LinkedSynthesizer(weights={"visits": 3}).fit(head, {"visits": other}, "2")
+
+    told = {
+        (session.dataset.name, name): [
+            claim.loss
+            for claim in Synthesizer().plan(session, "1", public=made[name]).start
+        ]
+        for session, name in ((other, "visits"), (head, "visits"), (head, "patients"))
+    }
+
+    assert told == {
+        ("visits", "visits"): ["1.5"],
+        ("patients", "visits"): ["1.5"],
+        ("patients", "patients"): ["0.5"],
+    }
+    assert made.releases["patients"].budgets == ("patients", "visits")
+
+
 def test_saved_and_read_back(made, tmp_path):
     """The same rows; a file of something else is refused."""
     made.save(tmp_path / "m.linked")

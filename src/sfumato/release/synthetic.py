@@ -68,6 +68,8 @@ class SyntheticRelease:
         total: Number of rows, estimated from the noisy counts; or the public one.
         start: The claims of the releases that it goes on with, oldest first: it tells of
             their noisy counts too, so that all losses add up.
+        budgets: Names of the datasets whose budgets paid: each table that was read is
+            one of theirs. Of linked tables they are several; the receipt is the first's.
     """
 
     title: str
@@ -77,6 +79,7 @@ class SyntheticRelease:
     tables: tuple[NoisyTable, ...]
     total: float
     start: tuple[Claim, ...] = ()
+    budgets: tuple[str, ...] = ()
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists and dicts."""

@@ -324,6 +324,7 @@ def _release(told: dict[str, Any]) -> SyntheticRelease:
         ),
         total=float(told["total"]),
         start=tuple(map(_claim, told["start"])),
+        budgets=tuple(told.get("budgets", ())),  # files of earlier versions have none
     )
 
 

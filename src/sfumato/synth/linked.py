@@ -206,9 +206,11 @@ class LinkedPlan:
                     counter = Tails(together, name, self._borrowed(name))
                 fitted = make(layout, counter, paid[name], progress)
                 title = name or self._head.dataset.name
+                payers = payers_of(self._head, self._others, name)
                 made[name] = Synthesis.of(
-                    fitted, layout.plan, paid[name], self._head.budget, title=title
-                )
+                    fitted, layout.plan, paid[name], self._head.budget, title=title,
+                    budgets=tuple(ledger.dataset for ledger in payers),
+                )  # fmt: skip
         key = self._head.dataset.schema.unit.column  # type: ignore[union-attr]
         return LinkedSynthesis(
             self._head.dataset.name, key, self.shared, made, loss_text(self.cost)

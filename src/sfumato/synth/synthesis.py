@@ -48,7 +48,7 @@ class Synthesis:
         self.made, self.release = made, release
 
     @classmethod
-    def of(
+    def of(  # noqa: PLR0913  all but the first four are options
         cls,
         made: Made,
         plan: TablePlan,
@@ -57,6 +57,7 @@ class Synthesis:
         *,
         title: str,
         start: tuple[Claim, ...] = (),
+        budgets: tuple[str, ...] = (),
     ) -> Synthesis:
         """Write the record of what was made."""
         private = made.secure and all(claim.private for claim in start)
@@ -69,6 +70,7 @@ class Synthesis:
             tables=tuple(_table(made, m) for m in made.measured[made.earlier :]),
             total=made.model.total,
             start=start,
+            budgets=budgets or (receipt.dataset,),
         )
         return cls(made, record)
 

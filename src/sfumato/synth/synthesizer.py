@@ -260,8 +260,8 @@ class SynthesisPlan:
 
 
 def _of_table(made: Synthesis, dataset: Dataset) -> bool:
-    """Tell whether a synthesis was made of this very table."""
-    return made.release.claim.receipt.dataset == dataset.name
+    """Tell whether a synthesis was made of this very table, alone or with others."""
+    return dataset.name in (*made.release.budgets, made.release.claim.receipt.dataset)
 
 
 def _session(
