@@ -1,5 +1,6 @@
 """Every statistic can be asked in a project file, in the same words as in Python."""
 
+import datetime as dt
 from decimal import Decimal
 
 import pytest
@@ -26,6 +27,7 @@ WRITTEN = [
     ({"near_minimum": "x"}, sf.near_minimum("x")),
     ({"near_maximum": "x", "level": Decimal("0.95")}, sf.near_maximum("x", "0.95")),
     ({"histogram": "x", "edges": [0, 1, 2]}, sf.histogram("x", [0, 1, 2])),
+    ({"histogram": "d", "edges": ["2024-01-01", dt.date(2024, 7, 1)]}, sf.histogram("d", [19723, 19905])),
     ({"ratio": "x", "by": "y"}, sf.ratio("x", "y")),
     ({"covariance": ["x", "y"]}, sf.covariance("x", "y")),
     ({"correlation": ["x", "y", "z"], "name": "r"}, sf.correlation("x", "y", "z", name="r")),
@@ -98,3 +100,12 @@ upper = 120
 [output]
 headline = ["HEADLINE"]
 """
+
+
+@pytest.mark.parametrize("edges", [["2024-07-01", "2024-01-01"], ["2024-02-30", "2025-01-01"], [dt.datetime(2024, 1, 1), 20000]])  # fmt: skip
+def test_edges_that_are_no_days_in_order_are_refused(edges):
+    """As edges that are no numbers in order are: before anything is read."""
+    with pytest.raises(DeclarationError):
+        sf.histogram("d", edges)
+    with pytest.raises((DeclarationError, ValidationError)):
+        StatisticTable.model_validate({"histogram": "d", "edges": edges}).declared()

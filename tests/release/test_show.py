@@ -212,3 +212,14 @@ def test_a_seeded_release_says_so_at_a_prompt(
     assert "NOT PRIVATE" not in repr(release)
     assert repr(release.claim).startswith("Claim(measure='epsilon', loss='0.5', ")
     assert repr(release.claim).endswith(", private=True, bounds=None)")
+
+
+def test_days_are_shown_as_dates() -> None:
+    """Ends are rounded outwards; a deviation stays a number of days."""
+    unit = "days since 1970-01-01"
+    day = Figure("m", "quantile", "d", {}, 19877.6, 19861.9, 19884.1, unit=unit)
+    spread = replace(day, kind="std", estimate=85.53, low=82.9, high=88.1)
+
+    assert number_words(day) == ("2024-06-04", "2024-05-18", "2024-06-11")
+    assert number_words(spread)[0] == "85.5"
+    assert number_words(replace(day, high=1e9))[2] == "1,000,000,000"

@@ -2,16 +2,22 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterable
 from fractions import Fraction
 from itertools import pairwise
 from math import isinf
+from typing import TypeAlias
 
 from sfumato.amount import Amount, exact, nearest_double
+from sfumato.declare.calendar import day_number, day_of_text
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
 
-__all__ = ["read_edges", "read_name", "read_weight"]
+__all__ = ["Edge", "read_edges", "read_name", "read_weight"]
+
+
+Edge: TypeAlias = "Amount | dt.date"
 
 
 def read_name(name: str | None, default: str) -> str:
@@ -35,15 +41,21 @@ def read_weight(weight: Amount) -> Fraction:
     return number
 
 
-def read_edges(column: str, edges: Iterable[Amount] | None) -> tuple[float, ...]:
+def read_edges(column: str, edges: Iterable[Edge] | None) -> tuple[float, ...]:
     """Return public edges as doubles; none gives none.
+
+    Days, as dates or as ``"YYYY-MM-DD"``, become the numbers of a column of days.
+
+    Examples:
+        >>> read_edges("day", ["2024-01-01", dt.date(2024, 7, 1), "2025-01-01"])
+        (19723.0, 19905.0, 20089.0)
 
     Raises:
         DeclarationError: Fewer than two edges, or edges that do not increase.
     """
     if edges is None:
         return ()
-    numbers = tuple(exact(e) for e in edges)
+    numbers = tuple(map(_edge, edges))
     cut = tuple(nearest_double(n) for n in numbers if n is not None)
     if (
         len(numbers) < 2  # noqa: PLR2004  one bin has two edges
@@ -57,3 +69,10 @@ def read_edges(column: str, edges: Iterable[Amount] | None) -> tuple[float, ...]
             column=repr(column),
         )
     return cut
+
+
+def _edge(edge: Edge) -> Fraction | None:
+    if isinstance(edge, dt.date):
+        return None if isinstance(edge, dt.datetime) else Fraction(day_number(edge))
+    day = day_of_text(edge) if isinstance(edge, str) else None
+    return exact(edge) if day is None else Fraction(day)

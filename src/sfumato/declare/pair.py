@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import final
 
 from sfumato.amount import Amount
-from sfumato.declare.given import read_edges, read_name, read_weight
+from sfumato.declare.given import Edge, read_edges, read_name, read_weight
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
 
@@ -110,8 +110,8 @@ def crosstab(
     column: str,
     other: str,
     *,
-    edges: Iterable[Amount] | None = None,
-    other_edges: Iterable[Amount] | None = None,
+    edges: Iterable[Edge] | None = None,
+    other_edges: Iterable[Edge] | None = None,
     name: str | None = None,
     weight: Amount = 1,
 ) -> Crosstab:

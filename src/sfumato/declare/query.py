@@ -11,7 +11,7 @@ from typing import TypeAlias, final
 from sfumato.amount import Amount
 from sfumato.declare.derived import Derived, read_derived
 from sfumato.declare.expr import And, Expr, Operand
-from sfumato.declare.given import read_edges, read_name, read_weight
+from sfumato.declare.given import Edge, read_edges, read_name, read_weight
 from sfumato.declare.keys import Listed, read_listed
 from sfumato.declare.pair import (
     Correlation,
@@ -199,7 +199,7 @@ def std(column: str, *, name: str | None = None, weight: Amount = 1) -> Std:
 
 def histogram(
     column: str,
-    edges: Iterable[Amount] | None = None,
+    edges: Iterable[Edge] | None = None,
     *,
     name: str | None = None,
     weight: Amount = 1,
@@ -227,7 +227,7 @@ def histogram(
 
 def mode(
     column: str,
-    edges: Iterable[Amount] | None = None,
+    edges: Iterable[Edge] | None = None,
     *,
     name: str | None = None,
     weight: Amount = 1,

@@ -69,7 +69,7 @@ def tree_counts(
 ) -> Floats:
     """Return the consistent counts of the leaves, shape (groups, leaves)."""
     levels = [
-        np.array([float(v) for v in values[p]]).reshape(-1, level_of(plan, p).count)
+        np.array(values[p], dtype=np.float64).reshape(-1, level_of(plan, p).count)
         for p in recipe.levels
     ]
     variances = [float(plan.noise_of(p).variance) for p in recipe.levels]

@@ -9,7 +9,7 @@ from pydantic import Field, model_validator
 
 from sfumato.declare import query
 from sfumato.errors import DeclarationError
-from sfumato.project.value import Number, Positive, Strict
+from sfumato.project.value import Edge, Number, Positive, Strict
 from sfumato.words import N_
 
 __all__ = ["KINDS", "StatisticTable"]
@@ -80,10 +80,10 @@ class StatisticTable(Strict):
         default=None, description="A column whose most frequent key or bin is asked"
     )
     by: str | None = Field(default=None, description="The second column")
-    edges: list[Number] | None = Field(
+    edges: list[Edge] | None = Field(
         default=None, description="Increasing, public edges"
     )
-    by_edges: list[Number] | None = Field(
+    by_edges: list[Edge] | None = Field(
         default=None, description="Edges of the second column of a crosstab"
     )
     weight: Number = Field(default=1, description="Importance when epsilon is split")

@@ -12,6 +12,7 @@ from sfumato.account import Epsilon
 from sfumato.account.loss import read_units
 from sfumato.account.rho import ZCDP, read_delta
 from sfumato.amount import exact
+from sfumato.declare.calendar import day_of_text
 from sfumato.errors import DeclarationError
 from sfumato.project.place import shown
 from sfumato.words import N_
@@ -20,6 +21,7 @@ __all__ = [
     "Day",
     "Days",
     "Delta",
+    "Edge",
     "Keys",
     "Loss",
     "Number",
@@ -145,6 +147,13 @@ def _days(value: object) -> list[dt.date | str]:
     return list(map(_day, value if isinstance(value, list) else [value]))
 
 
+def _edge(value: object) -> Any:
+    is_day = type(value) is dt.date or (
+        isinstance(value, str) and day_of_text(value) is not None
+    )
+    return value if is_day else _number(value)
+
+
 def _titles(value: object) -> Titles:
     if isinstance(value, str):
         return Titles(en=value, zh=value)
@@ -173,6 +182,9 @@ Numbers: TypeAlias = Annotated[
     Any, PlainValidator(_numbers), WithJsonSchema(_or_list(_NUMBER))
 ]
 Day: TypeAlias = Annotated[Any, PlainValidator(_day), WithJsonSchema(_TEXT)]
+Edge: TypeAlias = Annotated[
+    Any, PlainValidator(_edge), WithJsonSchema({"anyOf": [_NUMBER, _TEXT]})
+]
 Days: TypeAlias = Annotated[Any, PlainValidator(_days), WithJsonSchema(_or_list(_TEXT))]
 Keys: TypeAlias = Annotated[
     Any, PlainValidator(_keys), WithJsonSchema(_or_list(_TEXT, {"type": "integer"}))

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
-from math import floor, isfinite, log10
+from math import ceil, floor, isfinite, log10
 
 from sfumato.release.record import Bin, Claim, Figure, Noise
 from sfumato.release.text import visible
@@ -45,6 +46,9 @@ _MATRICES = {
     "covariance": N_("Covariance matrix"),
     "correlation": N_("Correlation matrix"),
 }
+_DAY_UNIT = "days since 1970-01-01"
+_DAYS = ("mean", "median", "quantile")
+_EPOCH = dt.date(1970, 1, 1).toordinal()
 _UNITS = {"row": N_("one row"), "person": N_("one person")}
 _BOUNDED = N_(
     "one person (all rows with one {column}; rows of hers that count fully: {max_rows} "
@@ -199,8 +203,11 @@ def exact_words(value: str | float | bool) -> str:
 
 
 def scale_unit(figure: Figure) -> str:
-    """Return the unit of the estimate: none for counts, whatever their bins are in."""
-    return "" if figure.kind in _COUNTED else visible(figure.unit)
+    """Return the unit of the estimate: none for counts, whatever their bins are in.
+
+    None for days either, which are shown as dates.
+    """
+    return "" if figure.kind in _COUNTED or _is_day(figure) else visible(figure.unit)
 
 
 def number_words(figure: Figure) -> tuple[str, str, str]:
@@ -214,7 +221,14 @@ def number_words(figure: Figure) -> tuple[str, str, str]:
         ('120.6', '118.1', '123.1')
         >>> number_words(Figure("n", "count", None, {}, 12345, 12338, 12352))
         ('12,345', '12,338', '12,352')
+        >>> days = "days since 1970-01-01"
+        >>> number_words(Figure("m", "median", "x", {}, 19877.6, 19861.5, 19884, unit=days))
+        ('2024-06-04', '2024-05-18', '2024-06-10')
     """
+    if _is_day(figure):
+        days = round(figure.estimate), floor(figure.low), ceil(figure.high)
+        estimate, low, high = (_day(n) for n in days)
+        return estimate, low, high
     if figure.kind == "mode":  # the answer is the bin that was chosen
         ends = (figure.low, ROUND_FLOOR), (figure.high, ROUND_CEILING)
         low, high = (_digits(n, 0, way) for n, way in ends)
@@ -225,6 +239,20 @@ def number_words(figure: Figure) -> tuple[str, str, str]:
         _digits(n, _decimals(figure), way) for n, way in zip(numbers, ways, strict=True)
     )
     return estimate, low, high
+
+
+def _is_day(figure: Figure) -> bool:
+    """Tell whether the figure is a day of the calendar."""
+    ends = figure.estimate, figure.low, figure.high
+    return (
+        figure.kind in _DAYS
+        and figure.unit == _DAY_UNIT
+        and all(isfinite(n) and 0 < n + _EPOCH < dt.date.max.toordinal() for n in ends)
+    )
+
+
+def _day(number: int) -> str:
+    return dt.date.fromordinal(number + _EPOCH).isoformat()
 
 
 def value_words(figure: Figure, value: float) -> str:
