@@ -7,7 +7,7 @@ import pytest
 
 import sfumato as sf
 from sfumato.noise import FixedStream
-from sfumato.synth import Synthesizer, balance
+from sfumato.synth import Synthesizer, balance, values
 from sfumato.synth.balance import balanced_bins
 from sfumato.synth.draw import draw_bins
 from sfumato.synth.grids import grids, merge
@@ -132,3 +132,26 @@ def test_values_are_spread_evenly_within_a_bin():
 
     assert binning.coding.count > one.coding.count == 1
     assert np.abs(np.bincount(values.cells, minlength=10) - 10).max() <= 1
+
+
+def test_where_rows_are_few_they_lie_near_the_others():
+    """Far out density falls off from the neighbour's; an even column stays even."""
+    (grid,) = grids(
+        sf.Schema({"x": sf.Integer(0, 640)}), ["x"], complete=["x"], cells=34
+    )
+    true = np.exp(-np.arange(34) / 4.0)
+    falling = merge(grid, 1000 * true, 30.0, 4500.0, bins=4, most=64)
+    even = merge(grid, np.full(34, 100.0), 1.0, 3400.0, bins=4, most=64)
+
+    for binning, smooth in ((falling, False), (even, True)):
+        held = np.bincount(binning.places, binning.counts)
+        parts = values._smooth(binning, held)
+        last = [i for i, p in enumerate(binning.places) if p == binning.places[-1]]
+        share = parts[last] / np.asarray(grid.widths)[last]
+        assert np.bincount(binning.places, parts) == pytest.approx(1)
+        assert len(last) > 3
+        assert np.ptp(share) < 0.1 * share[0] if smooth else share[0] > 3 * share[-1]
+    wide = np.ones(8)
+    assert values._falling(wide, 1 / 8) == pytest.approx(1 / 8)
+    assert values._falling(wide, 0.5)[0] == pytest.approx(0.39, abs=0.02)
+    assert values._falling(wide, 1e9) == pytest.approx([1, *[0] * 7])

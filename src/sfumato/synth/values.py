@@ -83,23 +83,68 @@ def fine_cells(binning: Binning, bins: Bins, stream: Stream) -> Bins:
 
 
 def _shares(binning: Binning) -> Array:
-    """Return the rows expected in each fine cell: noisy counts, shrunk to an even spread.
+    """Return the rows expected in each fine cell: noisy counts, shrunk to what is smooth.
 
-    Counts below the noise count as none. Within a bin the rest are pulled towards the
-    even spread e by the share ``n·σ²/Σ(c - e)²`` of n cells with noise σ (James, Stein
+    Counts below the noise count as none. Within a bin the rest are pulled towards a
+    smooth spread e by the share ``n·σ²/Σ(c - e)²`` of n cells with noise σ (James, Stein
     1961), hardly where noise does not explain the differences; and by 0.3 at most, as
     what is left after the first step lies where the rows are, and bins of few rows are
     wide.
     """
     counts, places = np.asarray(binning.counts), np.asarray(binning.places)
-    wide = binning.grid.widths
     held = np.maximum(np.bincount(places, counts), 0.0)
-    even = (held[places] + 1e-9) * wide / np.bincount(places, wide)[places]
+    smooth = (held[places] + 1e-9) * _smooth(binning, held)
     noise = np.bincount(places) * binning.deviation**2
-    apart = np.bincount(places, (counts - even) ** 2)
+    apart = np.bincount(places, (counts - smooth) ** 2)
     pull = np.minimum(_EVEN, noise / np.maximum(apart, 1e-12))
     clear = np.maximum(counts - binning.deviation, 0.0)
-    found: Array = clear + pull[places] * even + 1e-9 * wide
+    found: Array = clear + pull[places] * smooth + 1e-9 * binning.grid.widths
+    return found
+
+
+def _smooth(binning: Binning, held: Array) -> Array:
+    """Return the part of its bin that each fine cell has in a smooth column.
+
+    Bins are even inside; but the first and the last bin of numbers are wide where rows
+    are few, and rows are few far out. So there the density falls off exponentially from
+    that of the neighbour, if the neighbour is denser: a bin of its own mean density
+    would lie too far out.
+    """
+    places = np.asarray(binning.places)
+    wide = np.asarray(binning.grid.widths, np.float64)
+    found: Array = wide / np.bincount(places, wide)[places]
+    if not binning.grid.coding.edges:
+        return found
+    cells = np.arange(binning.grid.values)
+    for way in (cells, cells[::-1]):  # from the neighbour outwards
+        outer = way[places[way] == places[way[-1]]]
+        inner = way[: len(way) - len(outer)]
+        if len(inner) < 2:  # noqa: PLR2004  a bound alone: its rows are no density
+            continue
+        near = inner[places[inner] == places[inner[-1]]]
+        density = held[places[near[0]]] / wide[near].sum()
+        rows = max(float(held[places[outer[0]]]), 1e-9)
+        found[outer] = _falling(wide[outer], density / rows)
+    return found
+
+
+def _falling(wide: Array, density: float) -> Array:
+    """Return the parts of cells side by side when density falls off exponentially.
+
+    Args:
+        wide: Their widths.
+        density: That at the beginning; it stays even if it is at most 1 / the whole width.
+    """
+    times = density * wide.sum()
+    if times <= 1:
+        even: Array = wide / wide.sum()
+        return even
+    rate = times
+    for _ in range(60):  # rate / (1 - exp(-rate)) = times; a contraction for times > 1
+        rate = times * -np.expm1(-rate)
+    ends = np.exp(-rate * np.concatenate([[0.0], np.cumsum(wide)]) / wide.sum())
+    parts = ends[:-1] - ends[1:]
+    found: Array = parts / parts.sum()
     return found
 
 
