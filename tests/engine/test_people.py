@@ -24,7 +24,8 @@ WHO = "who"
 IDS = st.sampled_from([
     1, 2, "2", "2.0", 2.0, True, None, math.nan, "", "a", "A", "é", "e\u0301", "张伟", "NA", -1,
     2**53, 2**53 + 1, 2**63, 2.0**53, 0.5, math.inf, Decimal(2), np.int64(1), "a\0b", b"x",
-    uuid.UUID(int=7), str(uuid.UUID(int=7)), 10**40, "0", -0.0, "\ud800",
+    uuid.UUID(int=7), str(uuid.UUID(int=7)), 10**40, "0", -0.0, "\ud800", "\ufffd", "M\ufffdr",
+    np.float32(2), np.float32(2**24), np.float16(2**11), np.float16(2), np.longdouble(2),
 ])  # fmt: skip
 BOUNDS = st.builds(
     lambda r, g, m: Unit(WHO, max_rows=r, max_groups=g, missing=m),
@@ -65,6 +66,7 @@ KINDS = {
     "int64": (pa.int64(), st.sampled_from([None, 1, 2, 2**53, 2**53 + 1, -(2**63), -1])),
     "uint64": (pa.uint64(), st.sampled_from([None, 1, 2**63, 2**64 - 1])),
     "double": (pa.float64(), st.sampled_from([None, math.nan, 1.0, -0.0, 0.0, 0.5, 2.0**53, -1.0])),
+    "float": (pa.float32(), st.sampled_from([None, *map(np.float32, (math.nan, 1, 0.5, 2**24, -(2**24), 2**24 - 1))])),
     "text": (pa.string(), st.sampled_from([None, "", " ", "1", "1.0", "01", "張", "张", "é", "e\u0301", "NA"])),
     "decimal": (pa.decimal128(38, 1), st.sampled_from([None, Decimal("1.0"), Decimal("1.5"), Decimal(10**30)])),
     "bool": (pa.bool_(), st.sampled_from([None, True, False])),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import warnings
 
 import adversary as a
+import numpy as np
 import pytest
 import sparks
 from cluster import running
@@ -56,9 +57,14 @@ QUESTIONS = [
 ]
 CITIES = st.sampled_from(["r", "s", "R", "é", "e\u0301", "", " r", "7", "7.0", "O'Brien\\", "張", "far too long", None])  # fmt: skip
 IDS = {
-    "text": st.sampled_from(["1", "1.0", "2", "x", "é", "", None, "O'B"]),
+    "text": st.sampled_from(
+        ["1", "1.0", "2", "x", "é", "", None, "O'B", "M\ufffdr", "\ufffd"]
+    ),
     "bigint": st.sampled_from([1, 2, 2**53 + 1, -(2**63), None]),
     "double": st.sampled_from([1.0, 2.0, 0.5, 2.0**53, -3.0, None]),
+    "real": st.sampled_from(
+        [*map(np.float32, (1, 0.5, 2**24, -(2**24), 2**24 - 1)), None]
+    ),
     "boolean": st.sampled_from([True, False, None]),
 }
 PLANS = st.builds(
@@ -83,6 +89,13 @@ def tables(draw):
     return kind, draw(st.lists(row, max_size=10))
 
 
+def written(rows):
+    """Return the cells of each row, as drivers take them."""
+    names = ("who", "city", "g", "x")
+    for row in rows:
+        yield [float(c) if isinstance(c, np.floating) else c for c in map(row.get, names)]  # fmt: skip
+
+
 def answer(plan, source):
     """Return the integers of a source."""
     return open_engine(Dataset(source, schema=plan.table, name="t")).run(plan)
@@ -103,10 +116,9 @@ class InPostgres:
             "DROP TABLE IF EXISTS t; "
             f"CREATE TABLE t (who {kind}, city text, g varchar(9), x numeric)".encode()
         )
-        for row in rows:
+        for cells in written(rows):
             self.db.execute(
-                f"INSERT INTO t VALUES (%s::{kind}, %s, %s, %s)".encode(),
-                [row[n] for n in ("who", "city", "g", "x")],
+                f"INSERT INTO t VALUES (%s::{kind}, %s, %s, %s)".encode(), cells
             )
         return answer(plan, Postgres(self.url, "t"))
 
@@ -119,8 +131,8 @@ class InSpark:
 
     def exact(self, plan, rows, kind):
         """Return what the cluster says of the rows."""
-        kind = {"text": "string"}.get(kind, kind)
-        cells = [tuple(row[n] for n in ("who", "city", "g", "x")) for row in rows]
+        kind = {"text": "string", "real": "float"}.get(kind, kind)
+        cells = [*map(tuple, written(rows))]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
             frame = self.session.createDataFrame(
@@ -198,3 +210,23 @@ def test_no_person_moves_a_step_beyond_its_claim_on_sail(sail, plan, table):
     kind, rows = table
     for finding in compare(plan, rows, (), lambda p, r: sail.exact(p, r, kind)):
         assert finding.holds, finding
+
+
+MERGED = {
+    "text": ["M\ufffdr", "\ufffd", "x\ufffd", "x", "x", "y"],
+    "real": [*map(np.float32, (2**24, 2**24 + 2, -(2**24), 3, 3, 4))],
+    "double": [2.0**53, -(2.0**53), 0.5, 3.0, 3.0, 4.0],
+}
+
+
+@pytest.mark.parametrize("engine", ["postgres", "sail", pytest.param("spark", marks=pytest.mark.slow)])  # fmt: skip
+@pytest.mark.parametrize("kind", MERGED)
+def test_merged_identifiers_are_nobody_in_databases(request, engine, kind):
+    """Floats of 32 bits from 2^24 on, texts that hold U+FFFD: of six rows, two people."""
+    held = request.getfixturevalue(engine)
+    schema = Schema({"x": Integer(0, 9), "city": Text(longest=8), "g": Category(["a"])}, unit=Unit("who", max_rows=2, max_groups=1))  # fmt: skip
+    plan = make_plan(ask.Query().select(ask.people(), ask.sum("x")), schema, SURE)
+    rows = [{"who": who, "city": "r", "g": "a", "x": 3} for who in MERGED[kind]]
+
+    assert held.exact(plan, rows, kind).unseal()[0] == (2 << 20,)
+    agree(held, plan, (kind, rows))

@@ -298,6 +298,26 @@ def test_rows_of_nobody_do_not_count(ids):
     ]  # fmt: skip
 
 
+@pytest.mark.parametrize(
+    ("ids", "kept"),
+    [
+        (np.array([2**24, 2**24 + 1, 3, 3], np.float32), [0, 0, 1, 1]),
+        (np.array([2**11 + 1, 2047, 3, 3], np.float16), [0, 1, 1, 1]),
+        (np.array([2.0**53, 0.5, 3, 3]), [0, 0, 1, 1]),
+        (np.array([np.float32(2**24), 2.0**53, 2**53, "3.0"], object), [0, 0, 1, 1]),
+        (np.array(["M\ufffdller", "M\ufffdller", "a", "a"]), [0, 0, 1, 1]),
+        (np.array(["a", "a\0", "None", None], object), [1, 1, 1, 0]),
+        (np.array(["2020-01-01", "NaT", "NaT", "2020-01-02"], "M8[D]"), [1, 0, 0, 1]),
+        (np.array([b"a", b"b", 3, 3.0], object), [1, 1, 1, 1]),
+    ],
+)
+def test_merged_persons_do_not_count(ids, kept):
+    """What may stand for two people is nobody, and nobody is no person's neighbour."""
+    from sfumato.models.table import first_rows
+
+    assert first_rows(ids, 2).tolist() == [bool(k) for k in kept]
+
+
 def test_persons_are_routed_through_pipelines(pima, public, budget):
     """Metadata routing hands privacy_ids to the estimator."""
     import sklearn

@@ -6,10 +6,14 @@ Arrow they would compare NaN by other rules.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, final
+
+import numpy as np
 
 from sfumato.declare.calendar import Date
 from sfumato.declare.schema import Schema
+from sfumato.declare.unit import Identifier
 from sfumato.engine.columns import DAY, PLACE, encode, plain_array
 from sfumato.engine.table import Table, declared_positions, refuse_floats, unreadable
 
@@ -46,7 +50,10 @@ def load_polars(frame: pl.DataFrame | pl.LazyFrame, schema: Schema) -> Table:
         if series.dtype.is_float():
             refuse_floats(name, str(series.dtype), column)
         if series.dtype.base_type().__name__ in _BY_CELL:
-            array = encode(series.to_list(), column)
+            cells = series.to_list()
+            if series.dtype.base_type().__name__ == "Float16":
+                cells = _half(cells)
+            array = encode(cells, column)
             places |= {i} if array.dtype == PLACE else set()
             days |= {i} if array.dtype == DAY else set()
             plain = plain_array(array)
@@ -72,7 +79,8 @@ def load_arrow(table: pa.Table | pa.RecordBatch, schema: Schema) -> Table:
     ):
         column = table.column(place)
         if pa.types.is_float16(column.type):
-            column = column.cast(pa.float32())
+            half = isinstance(declared, Identifier)
+            column = pa.array(encode(_half(column.to_pylist()), declared), pa.string()) if half else column.cast(pa.float32())  # fmt: skip
         elif pa.types.is_decimal256(column.type):
             if isinstance(declared, Date):
                 raise unreadable(name, str(column.type))
@@ -85,6 +93,11 @@ def load_arrow(table: pa.Table | pa.RecordBatch, schema: Schema) -> Table:
     stored = tuple(str(table.schema.field(p).type) for p in declared_positions(schema, names))  # fmt: skip
     chosen = pa.table(columns, names=[f"c{i}" for i, _ in enumerate(columns)])
     return _stream(chosen, stored, frozenset(places))
+
+
+def _half(cells: Iterable[float | None]) -> list[object]:
+    """Return cells that say that they are floats of 16 bits."""
+    return [None if cell is None else np.float16(cell) for cell in cells]
 
 
 def _stream(

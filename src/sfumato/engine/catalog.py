@@ -42,7 +42,7 @@ CATALOG = (
 Stored = tuple[str, str, int]
 
 _WHOLE = {21: 16, 23: 32, 20: 64}  # int2, int4, int8: bits
-_FLOAT = (700, 701)
+_FLOAT = {700: 24, 701: 53}  # float4, float8: digits of the significand
 _TEXT = (25, 1043, 1042)  # text, varchar, char(n); the padding of the last is no text
 _NUMERIC, _TRUTH, _UUID = 1700, 16, 2950
 _DAYS = (1082, 1114, 1184)  # date, timestamp, timestamptz
@@ -120,7 +120,7 @@ def _column(name: str, stored: str, oid: int, column: Declared) -> _Column:
         return _Column(Whole(-half, half - 1), cell)
     if oid in _FLOAT:
         refuse_floats(name, stored, column)
-        return _Column(Floating(), f"CAST({cell} AS double precision)")
+        return _Column(Floating(_FLOAT[oid]), f"CAST({cell} AS double precision)")
     if oid == _TRUTH:
         return _Column(Truth(), cell)
     if oid in _TEXT:

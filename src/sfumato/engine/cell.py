@@ -9,6 +9,7 @@ from __future__ import annotations
 import datetime as dt
 from decimal import Decimal
 from math import floor, inf, isnan
+from numbers import Rational, Real
 from uuid import UUID
 
 from sfumato.declare.calendar import EPOCH, Date, day_of_text
@@ -17,6 +18,8 @@ from sfumato.declare.schema import Boolean, Category, Number, Text, token
 from sfumato.declare.unit import Identifier
 
 __all__ = [
+    "DIGITS",
+    "UNREAD",
     "Day",
     "as_double",
     "clamped",
@@ -33,7 +36,14 @@ __all__ = [
 
 _NOT_A_TIME = -(1 << 63)
 _WEST = dt.timezone(dt.timedelta(hours=-2))
-_WHOLE = 2.0**53  # below it each whole number is a float of its own
+
+DIGITS = {"float16": 11, "float32": 24, "float64": 53}
+"""Binary digits of a float's significand: below 2 to their number in size each whole
+number is a float of its own (IEEE 754-2019, table 3.5: the precision p)."""
+
+UNREAD = "\ufffd"
+"""What stands where something could not be read: undecodable bytes, for one. It is the
+same whatever stood there, so that texts with it are not known apart."""
 
 
 def plain(cell: object) -> object:
@@ -202,8 +212,10 @@ def key_index(cell: object, column: Category | Boolean) -> int | None:
 def identity(cell: object, column: Identifier) -> str | None:
     """Return the canonical text of an identifier; none when it names nobody.
 
-    A float names somebody only if it is a whole number below 2^53 in size: beyond, one
-    float stands for several whole numbers, and nobody knows whose row it was.
+    A float names somebody only if it is a whole number below 2^53 in size, one of 32 bits
+    below 2^24 and one of 16 bits below 2^11: beyond, one float stands for several whole
+    numbers, and nobody knows whose row it was. So it is with a text in which U+FFFD
+    stands for what could not be read.
 
     Examples:
         >>> ids = Identifier(missing=("-1",))
@@ -211,17 +223,34 @@ def identity(cell: object, column: Identifier) -> str | None:
         ['7', '7', '7', '07', '9223372036854775808', '张伟']
         >>> [identity(x, ids) for x in (None, float("nan"), "", -1, 0.5, 2.0**53)]
         [None, None, None, None, None, None]
+        >>> import numpy as np
+        >>> [identity(x, ids) for x in (np.float32(2**24 - 1), np.float32(2**24), "M\ufffdller")]
+        ['16777215', None, None]
     """
+    if _is_several(cell):
+        return None
     cell = plain(cell)
     if isinstance(cell, UUID):
         cell = str(cell)
-    if isinstance(cell, float) and abs(cell) >= _WHOLE:
-        return None
     text = token(cell)
-    if not text or text in column.missing:
+    if not text or text in column.missing or UNREAD in text:
         return None
     try:
         text.encode()
     except UnicodeEncodeError:  # a lone surrogate, which no database holds
         return None
     return text
+
+
+def _is_several(cell: object) -> bool:
+    """Tell whether a binary fraction may stand for more than one whole number."""
+    value = plain(cell)
+    if isinstance(value, str | Rational) or not isinstance(value, Real):
+        return False
+    digits = 53  # of wider ones no more: they may have been doubles once
+    if type(cell).__module__ == "numpy":
+        kind = getattr(getattr(cell, "dtype", None), "name", "")
+        digits = DIGITS.get(kind, digits)
+    elif not isinstance(value, float):
+        return True  # of another library, which may have rounded
+    return not abs(float(value)) < 2.0**digits

@@ -125,7 +125,8 @@ def _column(field: Field, cell: str, column: Stored) -> _Column:
     match field.type:
         case "float" | "double":
             refuse_floats(field.name, field.type, column)
-            return _Column(Floating(), f"CAST({cell} AS DOUBLE)")
+            digits = 24 if field.type == "float" else 53
+            return _Column(Floating(digits), f"CAST({cell} AS DOUBLE)")
         case "boolean":
             return _Column(Truth(), cell)
         case "void":

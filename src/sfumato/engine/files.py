@@ -8,7 +8,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sfumato.declare.dataset import CSV
-from sfumato.declare.schema import Schema
+from sfumato.declare.schema import Schema, Stored
+from sfumato.declare.unit import Identifier
+from sfumato.engine.cell import DIGITS
 from sfumato.engine.delimited import load_csv
 from sfumato.engine.room import most_bytes, too_large
 from sfumato.engine.table import Table, declared_positions
@@ -21,6 +23,7 @@ if TYPE_CHECKING:
 __all__ = ["load_path"]
 
 _PARQUET = (".parquet", ".pq")
+_HALF = "FLOAT16"  # read as FLOAT
 _MOST_ROWS = 1 << 20  # per byte: pages of equal values have far fewer
 _TEXT = (".csv", ".tsv", ".tab", ".txt")
 _TABBED = (".tsv", ".tab")
@@ -100,7 +103,11 @@ def _load_parquet(
         raise too_large(str(path))
     names = [name for name, _ in heads[0]]
     chosen = declared_positions(schema, names)
-    renamed = ", ".join(f"p{place} AS c{i}" for i, place in enumerate(chosen))
+    kinds = [column for _, column in schema.stored]
+    renamed = ", ".join(
+        f"{_cell(f'p{place}', heads[0][place][1], kinds[i])} AS c{i}"
+        for i, place in enumerate(chosen)
+    )
     aliases = ", ".join(f"p{i}" for i, _ in enumerate(names))
     sql = (
         f"CREATE TEMP VIEW source AS SELECT {renamed} "  # noqa: S608
@@ -108,6 +115,13 @@ def _load_parquet(
     )
     stored = tuple(heads[0][place][1] for place in chosen)
     return Table(lambda c: c.execute(sql), frozenset(), stored, tuple(files))
+
+
+def _cell(cell: str, stored: str, column: Stored) -> str:
+    """Return a cell; one of 16 bits that is no identifier, as it reads as one of 32, is null."""
+    if stored != _HALF or not isinstance(column, Identifier):
+        return cell
+    return f"CASE WHEN abs({cell}) < {1 << DIGITS['float16']} THEN {cell} END"
 
 
 def _scan(files: list[str]) -> str:
@@ -153,13 +167,15 @@ def _head(
 ) -> Iterator[tuple[str, str]]:
     """Yield the top-level columns: a nested column is followed by its descendants."""
     nodes = connection.execute(
-        "SELECT name, coalesce(num_children, 0) FROM parquet_schema($file)",
+        "SELECT name, coalesce(num_children, 0), coalesce(logical_type, '') "
+        "FROM parquet_schema($file)",
         {"file": file},
     ).fetchall()
     types = connection.execute(f"DESCRIBE SELECT * FROM {_scan([file])}").fetchall()  # noqa: S608
     place = 1  # the first node is the root
     for described in types:
-        yield str(nodes[place][0]), str(described[1])
+        half = str(nodes[place][2]).startswith("Float16")
+        yield str(nodes[place][0]), _HALF if half else str(described[1])
         left = 1
         while left:
             left += int(nodes[place][1]) - 1

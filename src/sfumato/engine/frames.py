@@ -10,6 +10,7 @@ import numpy as np
 
 from sfumato.declare.calendar import Date
 from sfumato.declare.schema import Schema, Stored
+from sfumato.declare.unit import Identifier
 from sfumato.engine.columns import DAY, Array, encode, look_up, of_arrays
 from sfumato.engine.table import Table, declared_positions, refuse_floats, unreadable
 
@@ -66,7 +67,7 @@ def _array(series: pd.Series[Any], name: str, column: Stored) -> Array:
             return encode(series.to_numpy(), column)
         if isinstance(column, Date):
             return _days(series.to_numpy(), name)
-        return _machine(series.to_numpy(), name)
+        return _machine(series.to_numpy(), name, column)
     if type(dtype).__name__ == "SparseDtype":
         return _array(pd.Series(np.asarray(series)), name, column)
     if isinstance(column, Date) and _MOMENT.fullmatch(str(dtype)):
@@ -77,7 +78,16 @@ def _array(series: pd.Series[Any], name: str, column: Stored) -> Array:
     if _FLOATS.match(str(dtype)):
         refuse_floats(name, str(dtype), column)
     codes, values = series.factorize()
-    return look_up(codes, values.tolist(), column)
+    return look_up(codes, _cells(values), column)
+
+
+def _cells(values: Any) -> list[object]:
+    """Return the cells of an index; floats of 16 and 32 bits say that they are."""
+    kind = getattr(values.dtype, "categories", values).dtype
+    kind = getattr(kind, "numpy_dtype", kind)
+    narrow = kind in (np.dtype(np.float16), np.dtype(np.float32))
+    cells = values.tolist()
+    return list(np.array(cells, kind)) if narrow else cells
 
 
 def _days(array: Array, name: str) -> Array:
@@ -88,12 +98,14 @@ def _days(array: Array, name: str) -> Array:
     return np.where(np.isnat(array), np.nan, days.astype(np.float64)).view(DAY)
 
 
-def _machine(array: Array, name: str) -> Array:
+def _machine(array: Array, name: str, column: Stored) -> Array:
     """Return an array of machine numbers in a width and byte order that is read as is."""
     kind, size = array.dtype.kind, array.dtype.itemsize
     if kind not in "biuf":
         raise unreadable(name, str(array.dtype))
     if kind == "f" and size not in (4, 8):
+        if isinstance(column, Identifier):
+            return encode(array, column)  # as doubles they might look whole
         with np.errstate(all="ignore"):  # a warning would tell that a cell is huge
             return array.astype(np.float64)
     return array.astype(array.dtype.newbyteorder("="), copy=False)

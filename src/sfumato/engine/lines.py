@@ -1,8 +1,9 @@
 """Lines of a text file within a stated length, however the file was made.
 
-A line is read up to `LONGEST` characters; what follows, up to its end, is ignored. So a
-file of one endless line needs no more memory than one of many, and a long line changes
-its own row only.
+A line is read up to `LONGEST` characters; what follows, up to its end, is ignored, and
+U+FFFD says that it was there: a cell that was cut is no identifier, whoever shares its
+beginning. So a file of one endless line needs no more memory than one of many, and a long
+line changes its own row only.
 """
 
 from __future__ import annotations
@@ -10,6 +11,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 from functools import partial
 from typing import Protocol, final
+
+from sfumato.engine.cell import UNREAD
 
 __all__ = ["LONGEST", "Lines"]
 
@@ -50,9 +53,15 @@ class Lines:
         for line in pieces:
             if len(line) > _USUAL:
                 self.heavy += len(line)
-            yield line
-            if len(line) == LONGEST and line[-1] not in "\r\n":
-                next((rest for rest in pieces if rest[-1] in "\r\n"), None)
+            if len(line) < LONGEST or line[-1] in "\r\n":
+                yield line
+                continue
+            is_cut = False
+            for rest in pieces:
+                is_cut = is_cut or rest not in ("\n", "\r", "\r\n")
+                if rest[-1] in "\r\n":
+                    break
+            yield line[:-1] + UNREAD if is_cut else line
 
     def batches(self, rows: Iterator[list[str]]) -> Iterator[list[list[str]]]:
         """Yield rows made of these lines, as many at a time as little memory holds."""

@@ -10,8 +10,7 @@ function of her rows, whatever their order.
 Each engine says the bins of each row and whose it is; they are brought together here, in
 arrays of 4 bytes a cell and 8 a row, so that the same integers come from files, frames and
 databases. DuckDB hands rows over some at a time; the drivers of databases all at once. The rules for
-identifiers are those of `Text` cells: whole numbers are their digits, all other text is
-compared exactly, longer ones than 1000 characters are nobody's.
+identifiers are those of every answer; texts of more than 1000 characters are nobody's.
 """
 
 # ruff: noqa: S608  nothing that a user wrote is in the text, bar quoted constants
@@ -28,7 +27,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato.declare.dataset import Dataset
-from sfumato.declare.schema import Schema, Text
+from sfumato.declare.schema import Schema
 from sfumato.declare.unit import Unit
 from sfumato.engine.contingency import (
     Counter,
@@ -39,7 +38,7 @@ from sfumato.engine.contingency import (
 )
 from sfumato.engine.duckdb import DuckDBEngine
 from sfumato.engine.load import open_engine
-from sfumato.engine.owned import whose_rows
+from sfumato.engine.owned import identifier, identifiers, whose_rows
 from sfumato.engine.tally import bin_of_number
 from sfumato.engine.terms import Terms
 from sfumato.plan.contingency import FINE, Coding, TableQuery
@@ -47,8 +46,6 @@ from sfumato.plan.contingency import FINE, Coding, TableQuery
 __all__ = ["Heads", "Tails", "Together", "weighed"]
 
 Bins: TypeAlias = "NDArray[np.int32]"
-
-_LONGEST = 1000
 
 
 @final
@@ -62,7 +59,7 @@ class Together:
             SourceError: A table cannot be opened as declared.
         """
         self._stack = ExitStack()
-        people: dict[str, int] = {}
+        people: dict[str | None, int] = {}
         with ExitStack() as opening:
             self.head = opening.enter_context(_open(head, people))
             self.others = {
@@ -82,12 +79,12 @@ class Together:
 @final
 @dataclass(frozen=True, slots=True)
 class _Opened:
-    """One table with its engine; identifiers are read as texts."""
+    """One table with its engine."""
 
     engine: Any
     schema: Schema
     unit: Unit
-    people: dict[str, int]
+    people: dict[str | None, int]
     """The number of each person that was met, in any of the tables."""
 
     def __enter__(self) -> Self:
@@ -99,16 +96,14 @@ class _Opened:
 
     def owned(self) -> tuple[list[str | None], dict[str, Any]]:
         """Return whose each row is, and its columns: FOR THE OWNER'S EYES."""
-        people, columns = whose_rows(self.engine, self.schema, self.unit.column)
-        nobody = {None, "", *self.unit.missing}
-        return [None if p in nobody else p for p in people], columns
+        return whose_rows(self.engine, self.schema)
 
     def rows(self, codings: Sequence[Coding]) -> tuple[Ints, list[Bins]]:
         """Return the number of whose each row is, -1 of nobody, and bins by column."""
         engine: Counter = self.engine
         terms = Terms(self.schema, engine.layout, engine.dialect)
         query = TableQuery(self.schema, tuple(codings), ())
-        outputs = [f"{terms.key(self.unit.column)} AS u"]
+        outputs = [f"{identifiers(terms)} AS u"]
         outputs += [
             f"{cell} AS k{i}" for i, cell in enumerate(coded_bins(query, terms))
         ]
@@ -123,9 +118,9 @@ class _Opened:
         return np.concatenate(whose), [np.concatenate(held) for held in bins]
 
     def _number(self, person: object) -> int:
-        if person is None or person == "" or person in self.unit.missing:
+        if person is None:
             return -1
-        return self.people.setdefault(str(person), len(self.people))
+        return self.people.setdefault(identifier(person), len(self.people))
 
 
 def _batches(engine: Counter, sql: str) -> Iterator[list[tuple[object, ...]]]:
@@ -136,11 +131,9 @@ def _batches(engine: Counter, sql: str) -> Iterator[list[tuple[object, ...]]]:
         yield rows
 
 
-def _open(dataset: Dataset, people: dict[str, int]) -> _Opened:
-    unit = dataset.schema.unit
+def _open(dataset: Dataset, people: dict[str | None, int]) -> _Opened:
+    schema, unit = dataset.schema, dataset.schema.unit
     assert isinstance(unit, Unit)  # noqa: S101  the caller checked it
-    columns = {**dict(dataset.schema.columns), unit.column: Text(longest=_LONGEST)}
-    schema = Schema(columns)
     source = Dataset(
         dataset.source, schema=schema, name=dataset.name, memory=dataset.memory
     )

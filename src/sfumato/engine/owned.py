@@ -12,14 +12,17 @@ from typing import Any
 import numpy as np
 
 from sfumato.declare.schema import Integer, Real, Schema, Text
+from sfumato.declare.unit import Unit
 from sfumato.engine.contingency import Counter
+from sfumato.engine.physical import Text as Stored
 from sfumato.engine.terms import Terms
 from sfumato.errors import EngineError
 
-__all__ = ["owner_rows", "whose_rows"]
+__all__ = ["identifier", "identifiers", "owner_rows", "whose_rows"]
 
 
 _WHOSE = ""  # no column is called so
+_LONGEST = 1000
 
 
 def owner_rows(
@@ -49,14 +52,13 @@ def owner_rows(
 
 
 def whose_rows(
-    engine: Counter, schema: Schema, person: str
+    engine: Counter, schema: Schema
 ) -> tuple[list[str | None], dict[str, np.ndarray[Any, np.dtype[np.float64]]]]:
     """Return whose each row is, and its columns, as `owner_rows` does.
 
     Args:
-        engine: Its table, in which the identifier is a text.
-        schema: The declarations, of the identifier too.
-        person: The column that names people.
+        engine: Its table.
+        schema: The declarations, of the identifiers too.
 
     Raises:
         EngineError: As for `owner_rows`.
@@ -64,11 +66,33 @@ def whose_rows(
     found = None
     with suppress(Exception):
         terms = Terms(schema, engine.layout, engine.dialect)
-        found = _read(engine, schema, terms.key(person))
+        found = _read(engine, schema, identifiers(terms))
     if found is None:
         raise EngineError
-    whose = found.pop(_WHOSE)
-    return [None if u is None else str(u) for u in whose], found
+    return [*map(identifier, found.pop(_WHOSE))], found
+
+
+def identifiers(terms: Terms) -> str:
+    """Return `Terms.identity`; a text of more than 1000 characters is nobody's."""
+    unit = terms.schema.unit
+    assert isinstance(unit, Unit)  # noqa: S101  only people have identifiers
+    whose = terms.identity()
+    if not isinstance(terms.stored(unit.column)[1], Stored):
+        return whose
+    length = terms.dialect.length.format(x=f"({whose})")
+    return f"CASE WHEN {length} <= {_LONGEST} THEN {whose} END"
+
+
+def identifier(cell: object) -> str | None:
+    """Return the text of what `identifiers` found; none of nobody.
+
+    Examples:
+        >>> identifier(7), identifier(True), identifier(None)
+        ('7', 'true', None)
+    """
+    if isinstance(cell, bool):
+        return str(cell).lower()
+    return None if cell is None else str(cell)
 
 
 def _read(engine: Counter, schema: Schema, whose: str | None = None) -> dict[str, Any]:

@@ -47,7 +47,7 @@ _DIRECT: dict[str, Physical] = {
     **{name: Whole(-(1 << n - 1), (1 << n - 1) - 1) for name, n in _BITS.items()},
     **{f"U{name}": Whole(0, (1 << n) - 1) for name, n in _BITS.items()},
     "DOUBLE": Floating(double=True),
-    "FLOAT": Floating(),
+    "FLOAT": Floating(24),
     "BOOLEAN": Truth(),
     '"NULL"': Nothing(),
 }

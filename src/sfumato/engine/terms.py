@@ -18,6 +18,7 @@ from sfumato.declare.schema import (
 )
 from sfumato.declare.schema import Text as Unlisted
 from sfumato.declare.unit import Unit
+from sfumato.engine.cell import UNREAD
 from sfumato.engine.columns import cell_reader
 from sfumato.engine.dialect import Dialect
 from sfumato.engine.physical import (
@@ -188,15 +189,17 @@ class Terms:
         unit = self.schema.unit
         assert isinstance(unit, Unit)  # noqa: S101  the statement's maker knows it
         cell, physical = self._slots[unit.column]
+        tests: list[str] = []
         match physical:
             case Text(canonical=True):
                 return cell
             case Text():
                 x = self._whole_text(cell)
                 nobody = [self.dialect.string(t) for t in ("", *unit.missing)]
-            case Floating():
+                tests = [f"{cell} LIKE {self.dialect.string(f'%{UNREAD}%')}"]
+            case Floating(digits):
                 d = self.dialect.to_double.format(x=cell)
-                low, high = map(self.dialect.constant, (-(2.0**53), 2.0**53))
+                low, high = map(self.dialect.constant, (-(2.0**digits), 2.0**digits))
                 whole = f"{d} > {low} AND {d} < {high} AND {d} = {self.dialect.floor.format(x=d)}"
                 nan = self.dialect.is_nan.format(x=d)
                 integer = self.dialect.to_int64.format(x=d)
@@ -212,7 +215,8 @@ class Terms:
             case _:
                 assert_never(physical)
         listed = ", ".join(code for code in nobody if code is not None)
-        return f"CASE WHEN {x} IN ({listed}) THEN NULL ELSE {x} END" if listed else x
+        tests += [f"{x} IN ({listed})"] if listed else []
+        return f"CASE WHEN {' OR '.join(tests)} THEN NULL ELSE {x} END" if tests else x
 
     def has_key(self, name: str) -> str:
         """Return the test that a cell is one of the keys; it may be null.

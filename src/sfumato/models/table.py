@@ -7,6 +7,7 @@ one row alone, so it costs no privacy, and no cell can raise an error.
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
@@ -16,6 +17,8 @@ from numpy.typing import NDArray
 from sklearn.utils import check_array, column_or_1d
 
 from sfumato.declare.schema import token
+from sfumato.declare.unit import Identifier
+from sfumato.engine.cell import DIGITS, identity
 from sfumato.errors import DeclarationError
 from sfumato.models.declared import Feature, Keys, Span
 from sfumato.words import N_
@@ -38,6 +41,7 @@ Floats: TypeAlias = "NDArray[np.float64]"
 CHUNK = 1 << 13
 """Rows that are encoded at a time: a table is never copied whole."""
 
+_OWNERS = Identifier()
 _NOT_CELLS = (dict, list, tuple, set)
 
 
@@ -299,9 +303,12 @@ def persons_of(ids: Any, rows: int) -> NDArray[Any] | None:
     return owners
 
 
-def _person(owner: Any) -> str | None:
+def _person(owner: object) -> str | None:
+    """Return what an owner is told apart by; none of nobody."""
     try:
-        return None if _is_nobody(owner) else token(owner) or str(owner)
+        named = identity(owner, _OWNERS)
+        exact = named is None and isinstance(owner, bytes | dt.date | dt.timedelta)
+        return str(owner) if exact and owner == owner else named  # noqa: PLR0124  NaT
     except Exception:  # noqa: BLE001  no identifier may raise an error
         return None
 
@@ -310,31 +317,45 @@ def first_rows(owners: NDArray[Any], most: int) -> NDArray[np.bool_]:
     """Return which rows are among the first `most` of their owner.
 
     Whether a row is kept depends on rows of the same owner alone, so that one person
-    changes no other person's part. Rows without an owner (null, NaN, empty text) are
-    left out, as in every answer: several people could hide behind one null, and each
-    would move the others.
+    changes no other person's part. Owners are told apart as identifiers are in tables
+    (``docs/missing-values.md``), days and bytes by themselves. Rows without an owner
+    (null, NaN, the empty text, a float that stands for several whole numbers, a text in
+    which U+FFFD stands for what could not be read) are left out, as in every answer:
+    several people could hide behind one, and each would move the others.
 
     Examples:
         >>> first_rows(np.array([7, None, 7, None, 7], object), 2).tolist()
         [True, False, True, False, False]
     """
-    texts = owners.astype(str) if owners.dtype == object else owners
-    _, person = np.unique(texts, return_inverse=True)
+    person = _persons(owners)
     order = np.argsort(person, kind="stable")
     starts = np.r_[0, np.flatnonzero(np.diff(person[order])) + 1]
     lengths = np.diff(np.r_[starts, len(order)])
     rank = np.arange(len(order)) - np.repeat(starts, lengths)
     kept = np.empty(len(order), np.bool_)
     kept[order] = rank < most
-    if owners.dtype.kind == "f":
-        kept &= ~np.isnan(owners)
-    if owners.dtype.kind in "OU":
-        kept &= np.array([not _is_nobody(o) for o in owners.tolist()], np.bool_)
-    return kept
+    return kept & (person >= 0)
 
 
-def _is_nobody(owner: Any) -> bool:
-    try:
-        return owner is None or owner == "" or bool(owner != owner)  # noqa: PLR0124  NaN
-    except Exception:  # noqa: BLE001  a null that compares to nothing, as pandas has it
-        return True
+def _persons(owners: NDArray[Any]) -> NDArray[np.int64]:
+    """Return a number of each owner, and -1 of nobody."""
+    kind = owners.dtype.kind
+    if kind == "O":
+        return _numbered(owners)
+    values, place = np.unique(owners, return_inverse=True)
+    person: NDArray[np.int64] = place.astype(np.int64)
+    if kind == "U":
+        return _numbered(values)[person]
+    if kind == "f":
+        digits = DIGITS.get(owners.dtype.name, 53)
+        is_one = (np.abs(owners) < 2.0**digits) & (owners == np.floor(owners))
+        person[~is_one] = -1
+    elif kind in "mM":
+        person[np.isnat(owners)] = -1
+    return person
+
+
+def _numbered(owners: NDArray[Any]) -> NDArray[np.int64]:
+    known: dict[str | None, int] = {None: -1}
+    found = (known.setdefault(name, len(known)) for name in map(_person, owners))
+    return np.fromiter(found, np.int64, len(owners))
