@@ -93,6 +93,15 @@ def test_the_page_is_not_overwritten_unasked(desk, refused):
     assert "exists already" in refused("audit", "project.toml", *QUICK)
 
 
+def test_a_place_that_is_not_there_is_refused_before_the_work(desk, refused):
+    """Minutes of work are not lost to a folder that does not exist."""
+    desk.project()
+
+    assert "cannot be written" in refused(
+        "audit", "project.toml", "--out", "no/x.html", *QUICK
+    )
+
+
 def test_too_few_draws_are_refused(desk, refused):
     """Ten draws would find nothing and look like a pass."""
     desk.project()

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from errno import ENOENT
 from functools import partial
 from pathlib import Path
 from time import monotonic
@@ -79,6 +80,13 @@ def _audit(  # noqa: PLR0913  one for each option
             N_("{path} exists already"),
             hint=N_("choose another file with --out, or overwrite: --force"),
             path=str(page),
+        )
+    if not page.parent.is_dir():
+        raise ProjectError(
+            N_("{path} cannot be written: {reason}"),
+            hint=N_("choose another file with --out"),
+            path=str(page),
+            reason=os.strerror(ENOENT),
         )
     if draws < _FEWEST:
         raise ProjectError(
