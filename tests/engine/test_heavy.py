@@ -1,6 +1,9 @@
 """A person with very many rows in two tables: her pairs are never made, on any engine."""
 
 import json
+import subprocess
+import sys
+from functools import cache
 
 import pyarrow as pa
 import pytest
@@ -22,7 +25,7 @@ from sfumato.plan.relate import MOST_PAIRS
 pytestmark = [pytest.mark.xdist_group("spark"), pytest.mark.filterwarnings("ignore")]
 
 DUCKDB = ("intermediate_rows", "operator_cardinality")  # as releases call them
-MOST, MANY, FEW = 30_000, 5_000, 200  # rows of hers in each table, and of other people
+MOST, MANY, FEW = 30_000, 2_000, 200  # rows of hers in each table, and of other people
 SCHEMA = Schema({"x": Integer(0, 9)}, unit=Unit("who", max_rows=4, max_groups=1))
 JOINED = Joined(Part(), Part(Other(r.LABS, SCHEMA)), "l_")
 TWICE = Joined(Part(JOINED), Part(Other(r.LABS, SCHEMA)), "m_", 4)
@@ -113,6 +116,104 @@ def test_postgres():
         names = ("Actual Rows", "Rows Removed by Filter", "Rows Removed by Join Filter")
         assert MANY <= largest(told, *names) < 3 * MANY
         assert engine.run(the_plan()).unseal() == expected(JOINED)
+        plan, found = at_the_limit()
+        for name, counts in zip(("t", r.LABS), LIMIT, strict=True):
+            db.execute(f"TRUNCATE {name}")
+            with db.cursor().copy(f"COPY {name} FROM STDIN") as copy:
+                for row in crowd(counts):
+                    copy.write_row(row)
+        assert r.answer(plan, Postgres(url, "t"), Postgres(url, r.LABS)) == found
+
+
+SIDES = {8: (256, 512), 9: (257, 512), 10: (1, 40)}  # rows of three people
+LIMIT = ({who: one for who, (one, _) in SIDES.items()}, {who: two for who, (_, two) in SIDES.items()})  # fmt: skip
+
+
+def crowd(counts):
+    """Return the rows of a table with so many of each person."""
+    return [(who, i % 10) for who, many in counts.items() for i in range(many)]
+
+
+@cache
+def at_the_limit():
+    """Return the question about these people, and what the specification says."""
+    plan = make_plan(Query().of(JOINED).select(ask.people(), ask.rows_cut(), ask.sum("l_x")), SCHEMA, 1)  # fmt: skip
+    one, two = ([{"who": w, "x": x} for w, x in crowd(counts)] for counts in LIMIT)
+    found = r.expected(plan, one, two)
+    assert found[0] == (2 << 20,)  # the second person has 512 pairs too many
+    return plan, found
+
+
+def in_arrow(rows):
+    """Return rows as an Arrow table."""
+    who, x = zip(*rows, strict=True)
+    return pa.table({"who": who, "x": x})
+
+
+def test_the_last_pair_that_is_accepted():
+    """2^17 pairs of a person are made, and of a person with more none."""
+    plan, found = at_the_limit()
+
+    assert r.answer(plan, *map(in_arrow, map(crowd, LIMIT))) == found
+
+
+@pytest.mark.parametrize("rows", [40, 51])
+def test_the_product_over_a_chain_is_bounded(rows):
+    """Of three tables of a person the product counts: 40^3 pairs are made, 51^3 not."""
+    plan = the_plan(TWICE)
+    columns = {"who": [7] * rows + [8], "x": [i % 10 for i in range(rows + 1)]}
+    table, held = pa.table(columns), pa.table(columns).to_pylist()
+    others = pa.table({"who": [7] * rows, "x": [1] * rows})
+
+    found = r.answer(plan, table, others)
+
+    assert rows * rows <= MOST_PAIRS
+    assert found == r.expected(plan, held, others.to_pylist())
+    assert (found[0] == (0,)) == (rows**3 > MOST_PAIRS)
+
+
+CODE = """
+import sys
+import pyarrow as pa
+from sfumato.declare import feature, query as ask
+from sfumato.declare.dataset import Dataset
+from sfumato.declare.query import Query
+from sfumato.declare.relation import Joined, Other, Part, PerPerson
+from sfumato.declare.schema import Integer, Schema
+from sfumato.declare.unit import Unit
+from sfumato.engine import duckdb
+from sfumato.engine.load import open_engine
+from sfumato.errors import EngineError
+from sfumato.plan import make_plan, relate
+
+duckdb._CONFIG["memory_limit"] = "128MB"
+relate.MOST_PAIRS = 1 << int(sys.argv[1])
+schema = Schema({"x": Integer(0, 9)}, unit=Unit("who", max_rows=4, max_groups=1))
+figures = (("f", feature.first("x", by="l_x")), ("g", feature.last("l_x", by="x")))
+base = PerPerson(Part(Joined(Part(), Part(Other("b", schema)), "l_")), figures)
+plan = make_plan(Query().of(base).select(ask.mean("f"), ask.mean("g")), schema, 1)
+for many in (0, int(relate.MOST_PAIRS**0.5)):
+    who = [*range(1000), *[1 << 20] * many]
+    table = pa.table({"who": who, "x": [i % 10 for i in range(len(who))]})
+    data = Dataset(table, schema=schema, tables={"b": Dataset(table, schema=schema)})
+    try:
+        open_engine(data).run(plan)
+        print("answered")
+    except EngineError:
+        print("failed")
+"""
+
+
+@pytest.mark.parametrize(
+    ("bits", "told"),
+    [(MOST_PAIRS.bit_length() - 1, ["answered"] * 2), (22, ["answered", "failed"])],
+)
+def test_no_person_alone_exhausts_the_memory(bits, told):
+    """With 128 MB an answer comes with her and without; the planted fault: 2^22 pairs."""
+    code = [sys.executable, "-c", CODE, str(bits)]
+    done = subprocess.run(code, capture_output=True, text=True, check=True)
+
+    assert done.stdout.split() == told
 
 
 def on_spark(session, many):
@@ -122,6 +223,9 @@ def on_spark(session, many):
     for base in (JOINED, TWICE, NESTED):
         engine = open_engine(r.dataset(the_plan(base), frame, frame))
         assert engine.run(the_plan(base)).unseal() == expected(base, many)
+    plan, found = at_the_limit()
+    one, two = (session.createDataFrame(crowd(c), "who bigint, x bigint") for c in LIMIT)  # fmt: skip
+    assert r.answer(plan, one, two) == found
 
 
 def test_sail():

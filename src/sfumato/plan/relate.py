@@ -65,11 +65,14 @@ from sfumato.words import N_
 
 __all__ = ["MOST_PAIRS", "check_found", "is_one_row", "keeps_all", "others_in", "part_schema", "related", "relation_schema", "stability"]  # fmt: skip
 
-MOST_PAIRS = 1 << 24
+MOST_PAIRS = 1 << 17
 """Pairs of one person that a join makes; with more, all of hers are left out.
 
 It is a function of her rows, so the join stays unit-local; and it keeps every sum of a
-person's terms within 64 bits, whatever the tables hold."""
+person's terms within 64 bits, whatever the tables hold. It is that low so that she alone
+takes no memory and time to speak of: an engine that has none left ends in an error, and
+whether it does must not hang on one person. In a chain of joins it bounds the product
+over the whole chain, because a join of a join counts the pairs of the first as rows."""
 _DEEPEST, _MOST_NODES = 12, 64
 
 
