@@ -129,6 +129,66 @@ def test_what_the_owners_page_cannot_tell_is_refused_before_the_debit(run, desk,
     assert shown.exit_code != 0 or '"debits": 0' in shown.stdout
 
 
+def test_a_folder_in_a_files_place_is_refused_before_the_debit(run, desk, good):
+    """With --force too: a model that was paid for could not be written there."""
+    for name in ("synthetic.synth", "synthetic.csv"):
+        desk.project(good + SYNTHETIC)
+        place = Path("results") / name
+        place.mkdir(parents=True)
+
+        done = run("synth", "project.toml", "--yes", "--force", "--lang", "en")
+
+        assert done.exit_code == 2
+        assert "is a folder" in done.stderr
+        assert not Path("project.ledger").exists()
+        place.rmdir()
+
+
+def test_judging_again_overwrites_no_page_and_no_other_table(run, desk, good):
+    """Unless forced; and a table of other declarations is told, not a traceback."""
+    desk.project(good + SYNTHETIC)
+    run("synth", "project.toml", "--yes")
+    page = Path("results/synthetic-owner.html")
+    page.write_text("mine")
+
+    refused = run("synth", "project.toml", "--again", "--lang", "en")
+    kept = page.read_text()
+    forced = run("synth", "project.toml", "--again", "--force", "--lang", "en")
+    text = (good + SYNTHETIC).replace("lower = 0", "lower = 1")
+    desk.project(text)
+    other = run("synth", "project.toml", "--again", "--force", "--lang", "en")
+
+    assert (refused.exit_code, kept) == (2, "mine")
+    assert "exists already" in refused.stderr
+    assert forced.exit_code == 0, forced.stderr
+    assert page.read_text("utf-8") != "mine"
+    assert other.exit_code == 2, other.stderr
+    assert "declared otherwise" in other.stderr
+
+
+def test_infinity_in_a_rule_is_saved(run, desk, good):
+    """JSON has none: the model was paid for, and then could not be written."""
+    desk.project(
+        good + SYNTHETIC.replace("to = 60", "to = inf").replace("0 }, {", "0 }, {")
+    )
+
+    done = run("synth", "project.toml", "--yes", "--lang", "en")
+
+    assert done.exit_code == 0, done.stderr
+    assert len(Synthesis.load("results/synthetic.synth").sample(5)) == 5
+
+
+def test_a_missing_file_of_held_out_rows_is_told_in_chinese(run, desk, good):
+    """By us, not by the library that reads the command line."""
+    desk.project(good + SYNTHETIC)
+
+    done = run("synth", "project.toml", "--yes", "--held-out", "no.csv", "--lang", "zh")
+
+    assert done.exit_code == 2
+    assert "does not exist" not in done.stderr
+    assert not Path("project.ledger").exists()
+
+
 def test_without_a_terminal_it_asks_for_yes(run, desk, good):
     """Nothing is spent and no file written."""
     desk.project(good + SYNTHETIC)

@@ -130,7 +130,7 @@ def test_the_debit_comes_before_the_data():
         ({"columns": ["Sex"], "forbid": [{"Age": 40}]}, "not made"),
         ({"marginals": [()]}, "1 to 4"),
         ({"marginals": [("Age", "Age")]}, "1 to 4"),
-        ({"weights": {"Age": 0}}, "above 0"),
+        ({"weights": {"Age": 0}}, "0.001 to 1000"),
         ({"weights": {"Agee": 1}}, "unknown column"),
         ({"surrogates": ["Age"]}, "surrogate"),
     ],

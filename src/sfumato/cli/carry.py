@@ -147,7 +147,7 @@ def _begin(
                 ),
                 folder=str(outputs.folder),
             )
-        outputs.refuse_existing()
+    outputs.refuse_existing(force=manner.force)
     record = begin(releases, manner.lang)
     return record, new_requests(record, releases)
 

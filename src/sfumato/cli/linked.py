@@ -19,13 +19,14 @@ from sfumato.cli.synthesize import (
     asked_table,
     check_owner,
     confirm,
-    refuse_existing,
+    fits,
     session_of,
     with_progress,
 )
 from sfumato.cli.tongue import say, tongue
+from sfumato.errors import ProjectError
 from sfumato.project import Project
-from sfumato.project.outputs import Outputs
+from sfumato.project.outputs import Outputs, refuse_existing
 from sfumato.project.source import check_source
 from sfumato.project.synthetic import AskedTable
 from sfumato.release.files import write
@@ -53,8 +54,7 @@ def synthesize_linked(project: Project, manner: TableManner) -> LinkedSynthesis:
     """Make linked tables and write their files; what can be refused is so before."""
     asked = asked_table(project)
     _refuse_held_out(manner)
-    if not manner.force:
-        refuse_existing(linked_paths(project, manner))
+    refuse_existing(linked_paths(project, manner), force=manner.force)
     check_source(project)
     with ExitStack() as stack:
         outputs = Outputs(manner.folder, ("html",), owner=manner.owner)
@@ -79,12 +79,34 @@ def linked_before(project: Project, manner: TableManner) -> LinkedSynthesis:
 
     Raises:
         ArgumentError: There are none in the folder.
+        ProjectError: They are other tables, or their pages exist already.
     """
     from sfumato.synth import LinkedSynthesis
 
     _refuse_held_out(manner)
     check_source(project)
-    return LinkedSynthesis.load(manner.folder / _OTHERS[-1])
+    path = manner.folder / _OTHERS[-1]
+    made = LinkedSynthesis.load(path)
+    names = [one.name for one in asked_table(project).table.tables]
+    if list(made.names) != [project.dataset.name, *names]:
+        raise ProjectError(
+            N_("{path} holds other tables than the project asks for"),
+            hint=N_("make them again, or give the project of then"),
+            path=str(path),
+        )
+    lent = [f"{made.head}.{column}" for column in made.shared]
+    fits(made[made.head], project.dataset.schema, path, names)
+    for name in names:
+        fits(made[name], project.dataset.private[name].schema, path, lent)
+    refuse_existing(_owners(project, manner, made), force=manner.force)
+    return made
+
+
+def _owners(
+    project: Project, manner: TableManner, made: LinkedSynthesis
+) -> tuple[Path, ...]:
+    """Return the owner's pages, in the order of the tables."""
+    return linked_paths(project, replace(manner, owner=True))[-len(made.names) :]
 
 
 def judge_linked(made: LinkedSynthesis, project: Project, manner: TableManner) -> None:
@@ -101,8 +123,9 @@ def judge_linked(made: LinkedSynthesis, project: Project, manner: TableManner) -
         target=asked.table.target,
         quasi_identifiers=asked.table.quasi_identifiers,
     )
-    paths = linked_paths(project, replace(manner, owner=True))[-len(made.names) :]
-    for path, quality in zip(paths, found.values(), strict=True):
+    for path, quality in zip(
+        _owners(project, manner, made), found.values(), strict=True
+    ):
         write(path, quality_html(quality, lang=manner.lang), mode=0o600)
 
 

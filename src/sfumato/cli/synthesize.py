@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import sys
 from collections.abc import Callable, Sequence
 from contextlib import ExitStack
@@ -22,7 +21,7 @@ from sfumato.declare.schema import Schema
 from sfumato.engine.load import open_engine
 from sfumato.errors import DeclarationError, ProjectError, nearest
 from sfumato.project import Project
-from sfumato.project.outputs import Outputs
+from sfumato.project.outputs import Outputs, refuse_existing
 from sfumato.project.source import check_source
 from sfumato.project.synthetic import AskedTable
 from sfumato.release.files import write
@@ -34,8 +33,8 @@ if TYPE_CHECKING:
     from sfumato.synth import Synthesis, SynthesisPlan
     from sfumato.synth.run import Layout
 
-__all__ = ["TableManner", "asked_table", "check_owner", "confirm", "judge", "made_before",
-           "refuse_existing", "session_of", "synthesize", "with_progress"]  # fmt: skip
+__all__ = ["TableManner", "asked_table", "check_owner", "confirm", "fits", "judge", "made_before",
+           "session_of", "synthesize", "with_progress"]  # fmt: skip
 
 T = TypeVar("T")
 
@@ -95,8 +94,7 @@ def synthesize(project: Project, manner: TableManner) -> Synthesis:
     first as the model itself, from which everything else can be made again.
     """
     asked = asked_table(project)
-    if not manner.force:
-        refuse_existing(manner.paths)
+    refuse_existing(manner.paths, force=manner.force)
     check_source(project)
     _check_held_out(project, manner)
     with ExitStack() as stack:
@@ -122,13 +120,40 @@ def made_before(project: Project, manner: TableManner) -> Synthesis:
 
     Raises:
         ArgumentError: There is none in the folder.
+        ProjectError: It is of other columns, or its page exists already.
     """
     from sfumato.synth import Synthesis
 
     asked_table(project)
     check_source(project)
     _check_held_out(project, manner)
-    return Synthesis.load(manner.folder / _FILES[-1])
+    made = Synthesis.load(manner.folder / _FILES[-1])
+    fits(made, project.dataset.schema, manner.folder / _FILES[-1])
+    refuse_existing([manner.folder / _OWNER], force=manner.force)
+    return made
+
+
+def fits(made: Synthesis, schema: Schema, path: Path, but: Sequence[str] = ()) -> None:
+    """Refuse a synthesis of other columns than the project declares.
+
+    Args:
+        made: What an earlier run left.
+        schema: What the project declares now.
+        path: The file that it was read from.
+        but: Columns of it that are numbers of rows, or borrowed from another table.
+
+    Raises:
+        ProjectError: They are not the same.
+    """
+    declared = dict(schema.columns)
+    for name in made.made.names:
+        if name not in but and declared.get(name) != made.made.schema[name]:
+            raise ProjectError(
+                N_("{path} was made when column {name} was declared otherwise"),
+                hint=N_("make the table again, or give the project of then"),
+                path=str(path),
+                name=repr(name),
+            )
 
 
 def _held_out(project: Project, manner: TableManner) -> Dataset | None:
@@ -179,21 +204,6 @@ def session_of(project: Project, manner: TableManner) -> Session:
         limits=project.limits,
         anchor=None if manner.in_memory else project.anchor,
     )
-
-
-def refuse_existing(paths: Sequence[Path]) -> None:
-    """Refuse to overwrite.
-
-    Raises:
-        ProjectError: A file exists. Nothing was spent.
-    """
-    for path in paths:
-        if os.path.lexists(path):
-            raise ProjectError(
-                N_("{path} exists already"),
-                hint=N_("choose another folder with --out, or overwrite: --force"),
-                path=str(path),
-            )
 
 
 def _tell(plan: SynthesisPlan) -> None:

@@ -16,7 +16,7 @@ from sfumato.release.files import FORMATS, write
 from sfumato.release.libraries import need
 from sfumato.words import N_
 
-__all__ = ["Outputs"]
+__all__ = ["Outputs", "refuse_existing"]
 
 _NAMES: dict[Format, str] = {
     "json": "release.json",
@@ -60,19 +60,13 @@ class Outputs:
         names = [_NAMES[f] for f in self.formats] + [_OWNER] * self.owner
         return tuple(self.folder / name for name in names)
 
-    def refuse_existing(self) -> None:
-        """Refuse to overwrite.
+    def refuse_existing(self, *, force: bool = False) -> None:
+        """Refuse to overwrite; a folder in a file's place even with `force`.
 
         Raises:
             ProjectError: A file exists. Nothing was spent.
         """
-        for path in self.paths:
-            if os.path.lexists(path):  # never raises, whatever the path
-                raise ProjectError(
-                    N_("{path} exists already"),
-                    hint=N_("choose another folder with --out, or overwrite: --force"),
-                    path=str(path),
-                )
+        refuse_existing(self.paths, force=force)
 
     @contextmanager
     def ready(self) -> Iterator[None]:
@@ -151,6 +145,29 @@ class Outputs:
 
         page = owner_html(comparisons, lang=lang)
         write(self.folder / _OWNER, page, mode=0o600)
+
+
+def refuse_existing(paths: Sequence[Path], *, force: bool = False) -> None:
+    """Refuse to overwrite files; a folder in a file's place even with `force`.
+
+    Raises:
+        ProjectError: Something is there. Nothing was spent.
+    """
+    for path in paths:
+        if not os.path.lexists(path):  # never raises, whatever the path
+            continue
+        if not force:
+            raise ProjectError(
+                N_("{path} exists already"),
+                hint=N_("choose another folder with --out, or overwrite: --force"),
+                path=str(path),
+            )
+        if path.is_dir() and not path.is_symlink():
+            raise ProjectError(
+                N_("{path} is a folder, and a file is to be written there"),
+                hint=N_("choose another folder with --out, or remove it"),
+                path=str(path),
+            )
 
 
 def json_text(releases: Sequence[Release]) -> str:

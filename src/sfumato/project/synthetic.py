@@ -87,7 +87,10 @@ class SyntheticTable(MadeTable):
     rho: Rho = Field(default=None, description="What it costs, of a budget in ρ")
     title: Title | None = Field(default=None, description="Title of its page")
     rows: int | None = Field(
-        default=None, ge=1, description="Rows of the file; default about as many"
+        default=None,
+        ge=1,
+        le=100_000_000,
+        description="Rows of the file; default about as many",
     )
     target: str = Field(
         default="", description="For the owner's page: a column to be predicted"

@@ -19,6 +19,7 @@ from sfumato.words import N_
 __all__ = ["check_left", "check_tables", "desks_of", "payers_of"]
 
 _MOST_TABLES = 2  # beside the head
+_HEAVIEST = 1000
 
 
 def desks_of(
@@ -124,6 +125,45 @@ def payers_of(head: Desk, others: Mapping[str, Desk], name: str) -> list[Ledger[
     read = [others[name]] if name else list(others.values())
     ledgers = [desk.ledger for desk in (head, *read)]
     return list({ledger.place: ledger for ledger in reversed(ledgers)}.values())[::-1]
+
+
+def check_names(
+    head: Desk,
+    others: Mapping[str, Desk],
+    settings: Mapping[str, object],
+    weights: Mapping[str, object],
+) -> None:
+    """Refuse settings and weights of tables that are not there, which would go unheard.
+
+    Raises:
+        DeclarationError: There is no such table, or a weight is no whole number.
+    """
+    for name in (*settings, *(n for n in weights if n not in ("", head.dataset.name))):
+        if name not in others:
+            raise DeclarationError(
+                N_("no other table is called {name}"),
+                hint=N_("did you mean {near}?"),
+                name=repr(name),
+                near=nearest(str(name), others),
+            )
+    for value in weights.values():
+        whole = isinstance(value, int) and not isinstance(value, bool)
+        if not whole or not 1 <= value <= _HEAVIEST:  # type: ignore[operator]
+            raise DeclarationError(
+                N_("the weight {value} of a table is no whole number from 1 to 1000"),
+                hint=N_('write weights={{"visits": 2}}'),
+                value=repr(value)[:60],
+            )
+    prefix = f"{head.dataset.name}."
+    for name, desk in others.items():
+        for column in desk.dataset.schema:
+            if column.startswith(prefix):
+                raise DeclarationError(
+                    N_("column {column} of {name} is called like a borrowed one"),
+                    hint=N_("call the column, or the head table, otherwise"),
+                    column=repr(column),
+                    name=repr(name),
+                )
 
 
 def check_left(head: Desk, others: Mapping[str, Desk], prices: Sequence[Loss]) -> None:

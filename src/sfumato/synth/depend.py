@@ -19,7 +19,7 @@ from sfumato.errors import DeclarationError
 from sfumato.synth.draw import Bins
 from sfumato.synth.grids import Grid, grids
 from sfumato.synth.model import Array
-from sfumato.synth.rules import key_place, selected
+from sfumato.synth.rules import key_place, plain, selected
 from sfumato.words import N_
 
 __all__ = [
@@ -78,7 +78,8 @@ def read_dependent(given: Mapping[str, Any]) -> tuple[tuple[str, str, Any], ...]
                 value=repr(told)[:60],
                 name=repr(name),
             )
-        found.append((str(name), str(source), tuple(table.items())))
+        pairs = tuple((plain(key), plain(value)) for key, value in table.items())
+        found.append((str(name), str(source), pairs))
     return tuple(found)
 
 

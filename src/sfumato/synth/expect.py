@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, combinations_with_replacement
 from math import comb, prod, sqrt
 from typing import TYPE_CHECKING, final
 
 from sfumato.declare.schema import Integer, Real
 from sfumato.plan.contingency import fraction, noise_of
+from sfumato.synth.tree import cells_of
 
 if TYPE_CHECKING:
     from sfumato.account import Loss
@@ -50,7 +53,7 @@ def expected_tables(layout: Layout, *, rows: int) -> tuple[ExpectedTable, ...]:
     from sfumato.synth.run import shares_of
     from sfumato.synth.search import split
 
-    plan, options = layout.plan, layout.options
+    plan, options, rows = layout.plan, layout.options, max(1, rows)
     one, _, measuring = shares_of(options, plan.cost)
     unit = plan.schema.unit
     parts = _part(plan.cost, one if measuring else 1.0)
@@ -106,23 +109,50 @@ def predicted_megabytes(layout: Layout) -> int:
     if options.method == "independent":
         fine += _told(layout)
         return 1 + (fine * (_ROW_BYTES + _COPIES * _BYTES)) // 1_000_000
-    tables = [
-        cells
-        for k in range(2, options.ways + 1)
-        if comb(len(most), k) < 200_000  # noqa: PLR2004  beyond it the bound is large anyway
-        for axes in combinations(most, k)
-        if (cells := prod(axes)) <= _LARGEST
-    ]
+    tables = _candidates(most, options.ways)
     own = sum(prod(most[i] for i in _places(layout, t)) for t in options.tables)
     own += _told(layout)
-    candidates = sum(tables) + own
-    at_once = sum(sorted(tables, reverse=True)[:_SETS]) + own
-    counted = 3 * _BYTES * candidates + _ROW_BYTES * at_once
-    tree = _COPIES * _BYTES * (layout.room + fine + own)
-    measured = min(
-        candidates, sum(sorted(tables, reverse=True)[: options.rounds or 60])
-    )
+    candidates = sum(cells * many for cells, many in tables) + own
+    counted = 3 * _BYTES * candidates + _ROW_BYTES * (_largest(tables, _SETS) + own)
+    tree = _COPIES * _BYTES * (layout.room + fine + own + _tied(layout, most))
+    measured = min(candidates, _largest(tables, options.rounds or 60))
     return 1 + (counted + tree + _MEMORY * _BYTES * measured) // 1_000_000
+
+
+def _candidates(most: Sequence[int], ways: int) -> list[tuple[int, int]]:
+    """Return cells of the candidate tables, the largest first, and how many have so many.
+
+    Columns of as many cells are alike, so that a thousand columns are as few kinds.
+    """
+    kinds = Counter(n for n in most if n > 1)
+    found = Counter[int]()
+    for k in range(2, ways + 1):
+        for axes in combinations_with_replacement(sorted(kinds), k):
+            cells, alike = prod(axes), Counter(axes)
+            if cells <= _LARGEST:
+                found[cells] += prod(comb(kinds[n], m) for n, m in alike.items())
+    return sorted(found.items(), reverse=True)
+
+
+def _largest(tables: Sequence[tuple[int, int]], count: int) -> int:
+    """Return the cells of so many of the largest tables together."""
+    cells = 0
+    for size, many in tables:
+        cells += size * min(many, count)
+        count -= min(many, count)
+    return cells
+
+
+def _tied(layout: Layout, most: Sequence[int]) -> int:
+    """Return the cells of the tree over the tables that are measured in any case.
+
+    Tables that share columns in a ring lie in cliques that are larger than any of them.
+    """
+    asked = [tuple(sorted(_places(layout, t))) for t in layout.options.tables]
+    asked += [
+        tuple(sorted(_places(layout, tuple(rule)))) for rule in layout.options.forbid
+    ]
+    return cells_of(most, asked) if asked else 0
 
 
 def _told(layout: Layout) -> int:

@@ -88,12 +88,15 @@ class Binning:
     only: bool = False
 
     def restricted(self, chosen: Array) -> Binning:
-        """Return it with only some fine cells to draw values from.
+        """Return it with only some fine cells to draw values from; of those left before.
 
         Args:
             chosen: A truth value per fine cell.
         """
-        kept = np.where(chosen, np.maximum(self.counts, 0.0) + 1e-9, -1.0)
+        left = np.asarray(self.counts) > 0 if self.only else True
+        kept = np.where(
+            np.logical_and(chosen, left), np.maximum(self.counts, 0.0) + 1e-9, -1.0
+        )
         return replace(self, counts=tuple(map(float, kept)), only=True)
 
     @property

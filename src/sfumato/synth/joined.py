@@ -177,7 +177,7 @@ class LinkedSynthesis:
                         where.write_bytes(file.read(f"{i}.synth"))
                         made[name] = Synthesis.load(where)
                     found = cls(meta["head"], meta["key"], meta["shared"], made, meta["cost"])  # fmt: skip
-        except (OSError, ValueError, LookupError, TypeError, zipfile.BadZipFile):
+        except Exception:  # noqa: BLE001  as `sfumato.synth.files.load`
             found = None
         if found is None:
             raise ArgumentError(

@@ -24,7 +24,7 @@ from sfumato.words import N_
 __all__ = ["layout_of"]
 
 _ROOM = 200_000
-_MOST_SHARES = 4000  # of rounds, in whole units of the loss
+_FINEST = 25  # whole units of the loss for each share of it
 
 
 def layout_of(name: str, schema: Schema, options: Options, loss: Loss) -> Layout:
@@ -35,7 +35,21 @@ def layout_of(name: str, schema: Schema, options: Options, loss: Loss) -> Layout
             would need more memory than is allowed.
     """
     names = options.modelled(schema)
-    for one in options.surrogates:
+    for table in options.tables:
+        for one in table:
+            if one not in names:
+                raise DeclarationError(
+                    N_("column {name} is to be measured, and is not modelled"),
+                    hint=N_("name columns that are made and that nothing determines"),
+                    name=repr(one),
+                )
+    for place, one in enumerate(options.surrogates):
+        if one in options.surrogates[:place]:
+            raise DeclarationError(
+                N_("two columns of new names are called {name}"),
+                hint=N_("name each once"),
+                name=repr(one),
+            )
         if one in options.names(schema):
             raise DeclarationError(
                 N_("column {name} is declared and a surrogate as well"),
@@ -71,7 +85,7 @@ def layout_of(name: str, schema: Schema, options: Options, loss: Loss) -> Layout
             needed=needed,
             memory=options.memory,
         )
-    _smallest(plan, len(fine))
+    _smallest(plan, options, len(fine))
     return layout
 
 
@@ -98,9 +112,14 @@ def _check_rules(fine: Sequence[Grid], options: Options) -> None:
     Model(potentials, 1.0)
 
 
-def _smallest(plan: TablePlan, columns: int) -> None:
-    """Refuse a loss that cannot be split among the columns and rounds."""
-    if plan.cost.units >= columns + _MOST_SHARES:
+def _smallest(plan: TablePlan, options: Options, columns: int) -> None:
+    """Refuse a loss that cannot be split among the columns and rounds.
+
+    The least that is ever split is what choices that found no table leave: a twelfth of
+    the loss by rounds, and it goes to all columns.
+    """
+    rounds = options.rounds or max(60, 2 * columns)
+    if plan.cost.units >= _FINEST * (columns + 1) * (rounds + len(options.tables)):
         return
     raise DeclarationError(
         N_("{loss} is too little to be shared by {columns} columns"),

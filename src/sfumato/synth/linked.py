@@ -25,7 +25,13 @@ from sfumato.errors import DeclarationError
 from sfumato.question import Desk
 from sfumato.release import Receipt
 from sfumato.session import Session
-from sfumato.synth.belong import check_left, check_tables, desks_of, payers_of
+from sfumato.synth.belong import (
+    check_left,
+    check_names,
+    check_tables,
+    desks_of,
+    payers_of,
+)
 from sfumato.synth.expect import ExpectedTable, expected_tables, predicted_megabytes
 from sfumato.synth.joined import LinkedSynthesis
 from sfumato.synth.layout import layout_of
@@ -120,6 +126,7 @@ class LinkedSynthesizer:
         """
         first, desks = desks_of(head, others, budget, ledger)
         check_tables(first, desks)
+        check_names(first, desks, self.others, self.weights)
         if epsilon is None and rho is None and budget is not None:
             loss = first.budget.cap
         else:

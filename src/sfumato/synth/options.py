@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import datetime as dt
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any, Literal, TypeAlias, final
 
 from sfumato.amount import exact
 from sfumato.declare.schema import Schema, Text
 from sfumato.errors import DeclarationError
 from sfumato.synth.depend import read_dependent
-from sfumato.synth.rules import Rule
+from sfumato.synth.rules import Rule, plain
 from sfumato.words import N_
 
 __all__ = ["Method", "Options", "read_options"]
@@ -19,6 +19,7 @@ __all__ = ["Method", "Options", "read_options"]
 Method: TypeAlias = Literal["adaptive", "oneshot", "independent"]
 _METHODS = ("adaptive", "oneshot", "independent")
 _MOST_WAYS = 3
+_LIGHTEST, _HEAVIEST = Fraction(1, 1000), 1000
 
 
 @final
@@ -176,25 +177,18 @@ def _rule(rule: Any) -> Rule:
 def _listed(condition: Any) -> list[Any]:
     """Return a condition as the list of what meets it; sets in a fixed order."""
     if isinstance(condition, set | frozenset):
-        return sorted(map(_plain, condition), key=repr)
+        return sorted(map(plain, condition), key=repr)
     listed = condition if isinstance(condition, list) else [condition]
-    return list(map(_plain, listed))
-
-
-def _plain(value: Any) -> Any:
-    """Write days as texts, so that settings are plain and can be saved."""
-    if isinstance(value, tuple):
-        return tuple(map(_plain, value))
-    return value.isoformat() if isinstance(value, dt.date) else value
+    return list(map(plain, listed))
 
 
 def _weights(given: Mapping[Any, Any]) -> Sequence[tuple[tuple[str, ...], float]]:
     found = []
     for names, value in given.items():
         number = exact(value)
-        if number is None or number <= 0:
+        if number is None or not _LIGHTEST <= number <= _HEAVIEST:
             raise DeclarationError(
-                N_("weight {value} is not a number above 0"),
+                N_("weight {value} is not a number from 0.001 to 1000"),
                 hint=N_('write weights={{"Outcome": 3}} or {{("Age", "Outcome"): 3}}'),
                 value=repr(value)[:60],
             )

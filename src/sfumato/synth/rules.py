@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import datetime as dt
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from math import isnan
@@ -9,6 +11,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from sfumato.amount import exact
 from sfumato.declare.calendar import Date
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema, token
 from sfumato.engine.cell import day, grid_number
@@ -18,13 +21,52 @@ from sfumato.synth.model import Array
 from sfumato.synth.tree import Axes
 from sfumato.words import N_
 
-__all__ = ["Condition", "Rule", "cuts_of", "key_place", "marked", "masks", "selected"]
+__all__ = [
+    "Condition",
+    "Rule",
+    "cuts_of",
+    "key_place",
+    "marked",
+    "masks",
+    "plain",
+    "selected",
+]
 
 Condition: TypeAlias = Any
 """A value, a list of values, none for missing, or for numbers and days a pair (low, high)."""
 Rule: TypeAlias = "Mapping[str, Condition]"
 """A forbidden combination: all conditions at once never hold."""
-_MOST = 1_000_000  # cells of a rule
+_FARTHEST = sys.float_info.max
+
+
+def plain(value: Any) -> Any:
+    """Write days as texts and numbers as Python's, so that settings can be saved.
+
+    Raises:
+        DeclarationError: It is no text, number, day or truth value.
+
+    Examples:
+        >>> plain((dt.date(2024, 2, 29), np.int64(7)))
+        ('2024-02-29', 7)
+    """
+    if isinstance(value, tuple):
+        return tuple(map(plain, value))
+    if isinstance(value, np.generic):
+        value = value.item()
+    if isinstance(value, dt.date):
+        return value.isoformat()
+    if isinstance(value, float):  # JSON has no infinity, and no bound is so large
+        return value if isnan(value) else max(-_FARTHEST, min(value, _FARTHEST))
+    if value is None or isinstance(value, str | int):
+        return value
+    number = exact(value)
+    if number is None:
+        raise DeclarationError(
+            N_("{value} is no text, number, day or truth value"),
+            hint=N_("write values as they are declared; None stands for missing"),
+            value=repr(value)[:60],
+        )
+    return int(number) if number.denominator == 1 else float(number)
 
 
 def cuts_of(schema: Schema, rules: Sequence[Rule]) -> dict[str, list[int]]:
@@ -113,6 +155,7 @@ def _ranges(
             )
         if high < declared.lower or low > declared.upper:
             continue
+        low, high = max(low, declared.lower), min(high, declared.upper)
         found.append(
             (grid_number(float(low), declared), grid_number(float(high), declared))
         )
@@ -123,7 +166,7 @@ def marked(all_grids: Sequence[Grid], rules: Sequence[Rule]) -> tuple[Grid, ...]
     """Return the grids with marks, so that no bin lies on both sides of a rule.
 
     Raises:
-        DeclarationError: A rule names an unknown column, or is too large.
+        DeclarationError: A rule names a column that is not made.
     """
     found = list(all_grids)
     known = [g.name for g in all_grids]

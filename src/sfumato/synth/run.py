@@ -20,11 +20,12 @@ from sfumato.synth.depend import Dependent, told_by
 from sfumato.synth.estimate import Noisy, total_of
 from sfumato.synth.grids import Binning, Grid, merge
 from sfumato.synth.made import Made, Measured
+from sfumato.synth.model import Array
 from sfumato.synth.options import Options
 from sfumato.synth.prior import public_weights
 from sfumato.synth.rules import masks
 from sfumato.synth.search import Search, candidates, deviation, in_rows, split
-from sfumato.synth.tree import Axes
+from sfumato.synth.tree import Axes, cells_of
 
 __all__ = ["MOST_KEYS", "Layout", "make", "shares_of"]
 
@@ -137,7 +138,7 @@ def _make(
     if layout.start is not None:
         search.noisy += tables_of(layout.start)
     if layout.public is not None:
-        search.base += public_weights(binnings, layout.public)
+        _lean(search, layout, public_weights(binnings, layout.public))
     if rest:
         _grow(search, layout, rest[0], rest[1])
     if purse.left.units:  # whatever no table was worth
@@ -159,6 +160,17 @@ def _make(
         dependents=dependents,
         earlier=len(layout.start.measured) if layout.start else 0,
     )
+
+
+def _lean(search: Search, layout: Layout, base: Sequence[tuple[Axes, Array]]) -> None:
+    """Begin with what public rows tell, as far as the junction tree has room."""
+    names = [g.name for g in layout.grids]
+    held = [tuple(sorted(names.index(c) for c in t)) for t in layout.options.tables]
+    held += [m.axes for m in search.noisy] + [axes for axes, _ in search.base]
+    for axes, weights in base:
+        if len(axes) == 1 or cells_of(search.sizes, [*held, axes]) <= search.room:
+            held.append(axes)
+            search.base.append((axes, weights))
 
 
 def tables_of(made: Made) -> list[Noisy]:

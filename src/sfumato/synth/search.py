@@ -31,6 +31,8 @@ __all__ = ["Search", "candidates", "deviation", "in_rows", "split"]
 _LARGEST = 10_000  # cells of a candidate
 _ROUND_STEPS, _LAST_STEPS = 100, 500
 _WEIGHTS = 1 << 10  # weights are whole numbers up to this
+_LEAST = 2.0**-20  # rows of noise below which a table is as good as exact
+_UNLIKE = 1 << 20  # no table gets less than another by more than that
 
 Count = Callable[[Sequence[Axes]], Secret[Tables]]
 Progress = Callable[[int, int], None]
@@ -96,7 +98,7 @@ class Search:
 
     def fixed(self, tables: Sequence[Axes], loss: Loss) -> None:
         """Measure the tables that were asked for by name."""
-        shares = split(loss, [self.cells(t) ** (2 / 3) for t in tables])
+        shares = _shared(loss, [self.cells(t) ** (2 / 3) for t in tables])
         asked = [(i, t, s) for i, (t, s) in enumerate(zip(tables, shares, strict=True))]
         self.measure(self.count(tables), asked)
 
@@ -136,7 +138,7 @@ class Search:
         worth = [
             (self._weight(tables[i]) * self.cells(tables[i])) ** power for i in chosen
         ]
-        shares = split(measuring, worth)
+        shares = _shared(measuring, worth)
         self.measure(
             sealed, [(i, tables[i], s) for i, s in zip(chosen, shares, strict=True)]
         )
@@ -148,9 +150,11 @@ class Search:
     def _weight(self, axes: Axes) -> float:
         return float(self.weights.get(axes, 1.0))
 
-    def _fitting(self, tables: Sequence[Axes], room: int) -> list[int]:
-        """Return the tables that the junction tree has room for."""
-        measured = [m.axes for m in self.noisy] + [a for a, _ in self.base]
+    def _fitting(
+        self, tables: Sequence[Axes], room: int, taken: Sequence[Axes] = ()
+    ) -> list[int]:
+        """Return the tables that the junction tree has room for, beside those taken."""
+        measured = [*(m.axes for m in self.noisy), *(a for a, _ in self.base), *taken]
         inside = {frozenset(a) for a in measured}
         return [
             i
@@ -200,11 +204,9 @@ class Search:
         """Choose one by one without fitting between: permute-and-flip, repeated."""
         chosen: list[int] = []
         for share in split(choosing, [1] * most):
+            taken = [tables[j] for j in chosen]
             room = [
-                i
-                for i in self._fitting([*tables], self.room)
-                if i not in chosen
-                and cells_of(self.sizes, [tables[j] for j in (*chosen, i)]) <= self.room
+                i for i in self._fitting([*tables], self.room, taken) if i not in chosen
             ]
             if not room:
                 break
@@ -255,8 +257,11 @@ class Search:
 
 
 def deviation(share: Loss, unit: PrivacyUnit) -> float:
-    """Return the standard deviation, in rows, of the noise that a share buys."""
-    return sqrt(float(noise_of(share, unit).variance)) / fraction(unit)
+    """Return the standard deviation, in rows, of the noise that a share buys.
+
+    Never 0, whatever was spent: tables are weighed by its inverse.
+    """
+    return max(_LEAST, sqrt(float(noise_of(share, unit).variance)) / fraction(unit))
 
 
 def in_rows(counts: Sequence[int], unit: PrivacyUnit) -> Array:
@@ -270,6 +275,13 @@ def split(loss: Loss, weights: Iterable[float]) -> tuple[Loss, ...]:
     whole = [max(1, round(w * 2**20)) for w in weights]
     found: tuple[Loss, ...] = loss.split(whole)
     return found
+
+
+def _shared(loss: Loss, worth: Sequence[float]) -> tuple[Loss, ...]:
+    """Split a loss among tables so that none gets nothing: it is paid already."""
+    unlike = max(1, min(_UNLIKE, loss.units // (4 * len(worth))))
+    least = max(worth) / unlike
+    return split(loss, [max(w / least, 1.0) for w in worth])
 
 
 def candidates(

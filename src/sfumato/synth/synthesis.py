@@ -170,7 +170,8 @@ class Synthesis:
         )
         binnings[place] = binnings[place].restricted(chosen)
         bins = np.zeros(binnings[place].coding.count, bool)
-        bins[np.asarray(binnings[place].places)[chosen]] = True
+        left = np.asarray(binnings[place].counts) > 0  # by earlier conditions too
+        bins[np.asarray(binnings[place].places)[left]] = True
         return place, bins
 
     def __repr__(self) -> str:

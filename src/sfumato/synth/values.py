@@ -183,4 +183,6 @@ def _numbers(column: Real | Integer, q: Bins) -> Any_:
 def _kind(column: Category | Boolean) -> Any:
     if isinstance(column, Boolean):
         return bool
-    return np.int64 if all(isinstance(v, int) for v in column.values) else object
+    held = np.iinfo(np.int64)
+    whole = all(isinstance(v, int) and held.min <= v <= held.max for v in column.values)
+    return np.int64 if whole else object

@@ -10,7 +10,7 @@ import click
 from sfumato.account import read_loss
 from sfumato.cli.command import Command
 from sfumato.cli.money import loss_words
-from sfumato.cli.options import FORCE, out, project_argument
+from sfumato.cli.options import FORCE, AnyPath, out, project_argument
 from sfumato.cli.synthesize import (
     TableManner,
     asked_table,
@@ -109,7 +109,7 @@ command = Command(
         ),
         click.Option(
             ["--held-out"],
-            type=click.Path(exists=True, dir_okay=False, path_type=Path),
+            type=AnyPath(),
             help=N_(
                 "Rows of the same columns that are not in the table: attackers guess who "
                 "was in it and what they hide, and the owner's page says how well."
