@@ -19,10 +19,11 @@ from sfumato.amount import Amount
 from sfumato.combine import KnownTables, private_table
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.query import Query
+from sfumato.declare.unit import terms_of
 from sfumato.describe import Description, describe
 from sfumato.engine.load import open_engine
 from sfumato.errors import DeclarationError, SfumatoError
-from sfumato.ledger import Ledger, Limit
+from sfumato.ledger import Declared, Ledger, Limit
 from sfumato.question import Desk, Question
 from sfumato.spending import Spending, profile_of
 from sfumato.words import N_
@@ -49,8 +50,8 @@ class Session:
     Raises:
         DeclarationError: The budget is not usable, or another budget pays for the rows.
         SourceError: The table cannot be opened as declared.
-        LedgerError: The ledger cannot be used, records another cap, or holds a budget
-            of one of the dataset's tables.
+        LedgerError: The ledger cannot be used, records another cap or unit, or holds a
+            budget of one of the dataset's tables.
 
     Examples:
         >>> import sfumato as sf
@@ -93,7 +94,7 @@ class Session:
             cap=whole.cap,
             limits=limits,
             anchor=anchor,
-            without=dataset.unpaid,
+            declared=Declared(terms_of(dataset.schema.unit), dataset.unpaid),
         )
         self._desk = Desk(dataset, engine, self._ledger, whole)
 

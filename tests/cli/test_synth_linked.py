@@ -166,6 +166,14 @@ def test_the_owner_sees_each_table_with_what_it_borrows(run, desk, clinic):
     assert not owner[0].stat().st_mode & 0o077
 
 
+# Another ledger, because the unit of a budget is final.
+ROWS = (
+    PROJECT.replace(HEAD_UNIT, "")
+    .replace(TAIL_UNIT, "")
+    .replace("[budget]\n", '[budget]\nledger = "rows.ledger"\n')
+)
+
+
 def test_what_is_refused_spends_nothing(run, desk, clinic):
     """Tables that are not there, or not of people; attacks; files that exist."""
     shared = 'shared = ["sex"]'
@@ -174,7 +182,7 @@ def test_what_is_refused_spends_nothing(run, desk, clinic):
         (PROJECT.replace(shared, 'shared = ["ward"]'), (), "unknown column"),
         (PROJECT[: PROJECT.index("[[synthetic.tables]]")], (), "none is named"),
         (PROJECT.replace('epsilon = "8"', 'epsilon = "80"'), (), "is left"),
-        (PROJECT.replace(HEAD_UNIT, "").replace(TAIL_UNIT, ""), (), "whose its rows are"),
+        (ROWS, (), "whose its rows are"),
         (PROJECT.replace('target = "sex"', 'target = "age"'), ("--owner",), "be predicted"),
         (PROJECT.replace('target = "sex"', 'target = "six"'), ("--owner",), "unknown column"),
         (PROJECT.replace('["age"]\n', '["ward"]\n'), ("--owner",), "unknown column"),

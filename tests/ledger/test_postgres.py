@@ -15,6 +15,7 @@ from sfumato.errors import BudgetExceededError, LedgerError
 from sfumato.ledger import (
     Answered,
     Blocks,
+    Declared,
     Ledger,
     Limit,
     export,
@@ -61,6 +62,22 @@ def sql(url, *statements):
         db.execute("SET search_path = sfumato")
         for statement in statements:
             db.execute(statement)
+
+
+def test_one_unit_and_no_budget_of_a_table(url):
+    """The unit and the tables of a first opening are kept and compared here too."""
+    visits = Declared("person by 'id', add_remove", ("labs", "100%"))
+    same = {"dataset": "visits", "cap": TENTH}
+    Ledger(url, **same, declared=visits)
+
+    with pytest.raises(LedgerError, match="not per row"):
+        Ledger(url, **same, declared=Declared("row, add_remove"))
+    for name in visits.tables:
+        with pytest.raises(LedgerError, match="table of dataset 'visits'"):
+            Ledger(url, dataset=name, cap=TENTH)
+
+    assert [b.dataset for b in Ledger(url, **same).balances()] == ["visits"]
+    assert verify(url).sound
 
 
 def test_debits_receipts_and_refusals(book, url):

@@ -90,7 +90,7 @@ def test_a_budget_in_the_ledger_is_not_passed_by(tmp_path, key):
     ask(own)
     before = own.ledger.balances()
 
-    with pytest.raises(LedgerError, match="has a budget of its own here"):
+    with pytest.raises(LedgerError, match="a dataset of its own in this ledger"):
         sf.Session(visits(labs(), key=key), budget="1", ledger=ledger)
 
     assert own.ledger.balances() == before
@@ -105,7 +105,7 @@ def attack(shared, again, ledger):
     return int(lost) + int(more)
 
 
-@pytest.mark.parametrize("fault", [(Dataset, "pay_from"), (book, "check_without")])
+@pytest.mark.parametrize("fault", [(Dataset, "pay_from"), (book, "check_declared")])
 def test_planted_faults_pay_twice(tmp_path, monkeypatch, fault):
     """Each of the two checks stops an attack that the other does not see."""
     shared = labs() if fault[1] == "pay_from" else labs(name="labs")
@@ -151,7 +151,7 @@ epsilon = "1"
         (tmp_path / "p.toml").write_text(text.replace("NAME", name))
         project = load(tmp_path / "p.toml")
         with pytest.raises(
-            LedgerError, match="has a budget of its own here"
+            LedgerError, match="a dataset of its own in this ledger"
         ) as refused:
             sf.Session(project.dataset, project.budget, ledger=project.ledger)
         said[name] = refused.value.fact

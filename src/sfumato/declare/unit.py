@@ -19,6 +19,7 @@ __all__ = [
     "bounds_of",
     "check_unit",
     "rows_only",
+    "terms_of",
 ]
 
 Neighbours: TypeAlias = Literal["add_remove", "replace_one"]
@@ -217,6 +218,17 @@ def bounds_of(unit: PrivacyUnit) -> dict[str, str | int]:
         return {}
     names = ("column", "max_rows", "max_groups")
     return {name: getattr(unit, name) for name in names}
+
+
+def terms_of(unit: PrivacyUnit) -> str:
+    """Return whom a loss is about, in words that a ledger keeps and compares.
+
+    Examples:
+        >>> terms_of(Rows()), terms_of(Unit("id", max_rows=5, max_groups=2))
+        ('row, add_remove', "person by 'id', add_remove")
+    """
+    by = "" if isinstance(unit, Rows) else f" by {unit.column!r}"
+    return f"{unit.name}{by}, {unit.neighbours}"
 
 
 def rows_only(unit: PrivacyUnit) -> Rows:

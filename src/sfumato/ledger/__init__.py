@@ -2,6 +2,7 @@
 
 from sfumato.ledger.balances import Balance
 from sfumato.ledger.book import Answered, Blocks, Ledger, Limit
+from sfumato.ledger.declared import Declared
 from sfumato.ledger.operate import (
     Finding,
     Mechanisms,
@@ -18,6 +19,7 @@ __all__ = [
     "Answered",
     "Balance",
     "Blocks",
+    "Declared",
     "Finding",
     "Ledger",
     "Limit",

@@ -16,7 +16,6 @@ from sfumato.ledger.amounts import Amounts, Loss, loss_of, read_cap, read_cost
 from sfumato.ledger.balances import Balance
 from sfumato.ledger.budgets import (
     all_balances,
-    check_without,
     exceeded,
     open_budget,
 )
@@ -30,6 +29,7 @@ from sfumato.ledger.debits import (
     check_text,
     names,
 )
+from sfumato.ledger.declared import Declared, check_declared
 from sfumato.ledger.operate import Mechanisms, read_mechanisms
 from sfumato.ledger.sharing import writer_of
 from sfumato.ledger.store import Database
@@ -112,13 +112,13 @@ class Ledger(Generic[L]):
         anchor: File that remembers how far the ledger had come; default beside the
             ledger, of a database among this user's states. Kept on another disk it
             also survives that disk's restore.
-        without: Names of the dataset's other private tables, which its budget pays for:
-            the ledger must hold no budget under one of them.
+        declared: The unit of the losses, and the dataset's other private tables, which
+            its budget pays for. It is kept when the budget is first opened.
 
     Raises:
         LedgerError: The file is no ledger, is damaged, cannot be written, is behind its
-            anchor, records another cap for the dataset, or has a budget that `without`
-            names. Nothing was spent.
+            anchor, records another cap or unit for the dataset, or has a budget of one
+            of its tables. Nothing was spent.
         DeclarationError: The cap does not fit 64-bit integers.
 
     Examples:
@@ -141,7 +141,7 @@ class Ledger(Generic[L]):
         limits: Sequence[Limit] = (),
         blocks: Blocks | None = None,
         anchor: str | os.PathLike[str] | None = None,
-        without: Sequence[str] = (),
+        declared: Declared | None = None,
     ) -> None:
         """Open or create the ledger and the budgets; spends nothing."""
         self.dataset, self.cap = check_text("the name of a dataset", dataset), cap
@@ -152,9 +152,10 @@ class Ledger(Generic[L]):
         self._writer = writer_of(path, anchor)
 
         def open_all(transaction: Transaction) -> None:
-            check_without(transaction.db, dataset, without)
+            check_declared(transaction.db, dataset, declared)
             for budget in wanted:
-                open_budget(transaction, budget)
+                told = declared if budget.kind == "dataset" else None
+                open_budget(transaction, budget, told.said() if told else None)
 
         self._writer.submit(open_all)
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import astuple, dataclass
+from typing import Any
 
 from sfumato.errors import BudgetExceededError, LedgerError
 from sfumato.ledger.amounts import Amounts
@@ -13,8 +14,8 @@ from sfumato.ledger.store import Database
 from sfumato.ledger.transaction import Transaction, now
 from sfumato.words import N_
 
-__all__ = ["Account", "add_budget", "all_balances", "charge_all", "check_without",
-           "exceeded", "open_budget", "read_account"]  # fmt: skip
+__all__ = ["Account", "add_budget", "all_balances", "charge_all", "exceeded",
+           "open_budget", "read_account"]  # fmt: skip
 
 _OPEN = (
     "INSERT INTO budget (id, dataset, kind, name, label, measure, cap, delta_cap,"
@@ -64,30 +65,15 @@ def all_balances(db: Database) -> list[Balance]:
     return [Balance(*row[1:]) for row in db.rows(BUDGETS + " ORDER BY id")]
 
 
-def check_without(db: Database, dataset: str, names: Sequence[str]) -> None:
-    """Refuse a dataset of whose tables one has a budget of its own in this ledger.
-
-    Raises:
-        LedgerError: There is such a budget. Nothing was spent.
-    """
-    if not names:
-        return
-    wanted = {name.casefold() for name in names}
-    for (found,) in db.rows("SELECT dataset FROM budget WHERE kind = 'dataset'"):
-        if found != dataset and found.casefold() in wanted:
-            raise LedgerError(
-                N_("table {name} of dataset {dataset} has a budget of its own here"),
-                hint=N_(
-                    "what its people lost there would not count: ask about its rows "
-                    "alone, or, if these are others, call table and file otherwise"
-                ),
-                name=repr(found),
-                dataset=repr(dataset),
-            )
-
-
-def open_budget(transaction: Transaction, wanted: Balance) -> int:
+def open_budget(
+    transaction: Transaction, wanted: Balance, said: Mapping[str, Any] | None = None
+) -> int:
     """Open a budget, or find it as it is wanted; return its id.
+
+    Args:
+        transaction: Where.
+        wanted: The budget.
+        said: What the entry that opens it tells besides.
 
     Raises:
         LedgerError: It was opened with another cap or currency, or the data set is cut
@@ -105,7 +91,9 @@ def open_budget(transaction: Transaction, wanted: Balance) -> int:
         k: getattr(wanted, k)
         for k in ("kind", "name", "label", "measure", "cap", "delta_cap")
     }
-    transaction.append("open", wanted.dataset, {"budget": budget, "time": now()})
+    transaction.append(
+        "open", wanted.dataset, {"budget": budget, "time": now(), **(said or {})}
+    )
     return made
 
 

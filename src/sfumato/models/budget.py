@@ -18,7 +18,7 @@ from sfumato.account import (
 )
 from sfumato.amount import Amount
 from sfumato.errors import DeclarationError, LedgerError
-from sfumato.ledger import Ledger, Limit
+from sfumato.ledger import Declared, Ledger, Limit
 from sfumato.release import Receipt
 from sfumato.session import Session
 from sfumato.words import N_
@@ -43,10 +43,12 @@ class ModelBudget:
             lives in this process only, and cannot be sent to another one.
         limits: Caps of an analyst or a project below the dataset's.
         anchor: Where the ledger's anchor lies; default beside the ledger.
+        declared: The unit that is protected, to be compared with what the ledger
+            records; without it the caller answers for their being one.
 
     Raises:
         DeclarationError: The budget is not usable.
-        LedgerError: The ledger cannot be used, or records another cap.
+        LedgerError: The ledger cannot be used, or records another cap or unit.
 
     Examples:
         >>> import copy
@@ -63,14 +65,16 @@ class ModelBudget:
         ledger: str | os.PathLike[str] | None = None,
         limits: Sequence[Limit] = (),
         anchor: str | os.PathLike[str] | None = None,
+        declared: Declared | None = None,
     ) -> None:
         """Open or create the ledger; spends nothing."""
         known = isinstance(budget, ZCDP | GDP | ApproxDP)
         self._whole: Budget = budget if known else Epsilon(budget)  # type: ignore[assignment, arg-type]
-        self._said = (budget, dataset, ledger, tuple(limits), anchor)
+        self._said = (budget, dataset, ledger, tuple(limits), anchor, declared)
         self._ledger: Ledger[Loss] = Ledger(
-            ledger, dataset=dataset, cap=self._whole.cap, limits=limits, anchor=anchor
-        )
+            ledger, dataset=dataset, cap=self._whole.cap, limits=limits, anchor=anchor,
+            declared=declared,
+        )  # fmt: skip
 
     @property
     def dataset(self) -> str:
@@ -133,10 +137,12 @@ def _reopen(
     ledger: str | os.PathLike[str],
     limits: Sequence[Limit],
     anchor: str | os.PathLike[str] | None,
+    declared: Declared | None,
 ) -> ModelBudget:
     return ModelBudget(
-        budget, dataset=dataset, ledger=ledger, limits=limits, anchor=anchor
-    )
+        budget, dataset=dataset, ledger=ledger, limits=limits, anchor=anchor,
+        declared=declared,
+    )  # fmt: skip
 
 
 @final

@@ -17,9 +17,10 @@ from sfumato.declare.dataset import Dataset
 from sfumato.declare.lookup import PublicTable
 from sfumato.declare.query import Query
 from sfumato.declare.schema import Schema
+from sfumato.declare.unit import terms_of
 from sfumato.declare.where import parse_filter
 from sfumato.errors import DeclarationError, ProjectError, nearest
-from sfumato.ledger import Limit
+from sfumato.ledger import Declared, Limit
 from sfumato.plan import Plan, make_plan
 from sfumato.plan.check import check_query
 from sfumato.project import model
@@ -108,6 +109,11 @@ class Project:
     def delta(self) -> str:
         """The δ at which a loss is told as an ε; ``"0"`` for none."""
         return told_delta(self.budget)
+
+    @property
+    def declared(self) -> Declared:
+        """What the ledger keeps of the dataset when its budget is opened."""
+        return Declared(terms_of(self.dataset.schema.unit), self.dataset.unpaid)
 
     @property
     def table(self) -> str:

@@ -64,6 +64,7 @@ def standing(project: Project) -> Standing:
         cap=project.budget.cap,
         limits=open_,
         anchor=project.anchor,
+        declared=project.declared,
     ).left
     limits = tuple(
         (x, _left(x.cap, budgets.get((x.kind, x.name)))) for x in project.limits

@@ -140,6 +140,7 @@ def _budget(project: Project, *, ledger: Path | str | None = None) -> ModelBudge
         ledger=ledger,
         limits=project.limits,
         anchor=project.anchor if ledger else None,
+        declared=project.declared,
     )
 
 
