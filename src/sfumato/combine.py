@@ -17,10 +17,12 @@ from sfumato.declare.relation import Joined, Looked, Other, PerPerson, United
 from sfumato.declare.schema import Schema
 from sfumato.engine.public import read_public
 from sfumato.errors import DeclarationError, nearest
+from sfumato.plan.relate import others_in
 from sfumato.words import N_
 
 __all__ = [
     "Combining",
+    "check_tables",
     "join_people",
     "join_public",
     "per_person",
@@ -73,6 +75,25 @@ def private_table(dataset: Dataset, name: str) -> Other:
     return Other(name, dataset.private[name].schema)
 
 
+def check_tables(dataset: Dataset, query: Query) -> Dataset:
+    """Return the dataset, or refuse a question that was put together by hand about tables declared otherwise.
+
+    Sensitivities follow from what a question says of a table, and an engine reads it as
+    the dataset declares it; where its columns differed, a column would stand for another.
+
+    Raises:
+        DeclarationError: A table is none of the dataset's. Nothing was spent.
+    """
+    for one in others_in(query.base):
+        if private_table(dataset, one.name) != one:
+            raise DeclarationError(
+                N_("table {name} is declared otherwise in the dataset"),
+                hint=N_("begin with session.table(name)"),
+                name=repr(one.name),
+            )
+    return dataset
+
+
 def join_public(
     query: Query,
     table: PublicTable | Lookup,
@@ -105,16 +126,6 @@ def join_people(
 ) -> Query:
     """Return the question about all pairs of rows of one person."""
     _check_rows(other)
-    for name, bound in (("max_rows", max_rows), ("max_groups", max_groups)):
-        if bound is not None and (type(bound) is not int or bound < 1):
-            raise DeclarationError(
-                N_("{name} must be a whole number of at least 1, got {value}"),
-                hint=N_(
-                    "take a number that most people stay within; noise grows with it"
-                ),
-                name=name,
-                value=repr(bound)[:60],
-            )
     return query.of(Joined(query.rows, other.rows, prefix, max_rows, max_groups))
 
 

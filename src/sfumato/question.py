@@ -19,7 +19,7 @@ from sfumato.account import (
     told_delta,
 )
 from sfumato.amount import Amount
-from sfumato.combine import Combining
+from sfumato.combine import Combining, check_tables
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.expr import Expr, Operand
 from sfumato.declare.query import Query, Statistic
@@ -163,7 +163,7 @@ class Question(Combining):
             DeclarationError: The question does not fit the schema, or the loss is
                 unusable or of another currency than the budget.
         """
-        dataset = self._desk.dataset
+        dataset = check_tables(self._desk.dataset, self.query)
         loss = loss_of(self._desk.budget, epsilon, rho, delta)
         name, schema = dataset.name, dataset.schema
         bounded = make_bounded(self.query, schema, loss, dataset=name)

@@ -8,13 +8,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias, final
+from typing import Literal, TypeAlias, final, get_args
 
 from sfumato.declare.schema import Column, Integer, Known
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
 
-__all__ = ["Feature", "Of", "count", "first", "last", "max", "min", "read_features", "sum"]  # fmt: skip
+__all__ = ["Feature", "Of", "check_features", "count", "first", "last", "max", "min", "read_features", "sum"]  # fmt: skip
 
 Of: TypeAlias = Literal["count", "sum", "max", "min", "first", "last"]
 
@@ -35,6 +35,22 @@ class Feature:
     column: str | None = None
     by: str | None = None
     declared: Known | None = None
+
+    def __post_init__(self) -> None:
+        """Refuse what no function of this module makes."""
+        ordered, counted = self.of in ("first", "last"), self.of == "count"
+        fits = self.of in get_args(Of) and ordered == (self.by is not None)
+        fits = fits and isinstance(self.declared, Known | None)
+        if counted:
+            fits = fits and isinstance(self.declared, Integer)
+        if not fits or (self.column is None and not counted):
+            raise DeclarationError(
+                N_("{value} is no figure about a person"),
+                hint=N_('write, for example, worst=sf.feature.max("HbA1c")'),
+                value=repr(self.of)[:60],
+            )
+        for name in (self.column, self.by):
+            _name_or_none(name)
 
     def __str__(self) -> str:
         """Render for people."""
@@ -116,14 +132,21 @@ def read_features(
     Raises:
         DeclarationError: There is none, or one is no feature, or two have one name.
     """
-    for name, one in features.items():
+    pairs = tuple((str(name), one) for name, one in features.items())
+    check_features(pairs)
+    return pairs  # type: ignore[return-value]
+
+
+def check_features(features: tuple[tuple[str, object], ...]) -> None:
+    """Refuse figures of which two have one name; arguments and errors as before."""
+    for name, one in features:
         if not isinstance(one, Feature):
             raise DeclarationError(
                 N_("{name} is no figure about a person"),
                 hint=N_('write, for example, worst=sf.feature.max("HbA1c")'),
                 name=repr(name),
             )
-    if len({name.casefold() for name in features}) < len(features) or not features:
+    if len({name.casefold() for name, _ in features}) < len(features) or not features:
         raise DeclarationError(
             N_("figures about a person are named, each once"),
             hint=N_(
@@ -131,7 +154,6 @@ def read_features(
                 "more than small and capital letters"
             ),
         )
-    return tuple((str(name), one) for name, one in features.items())  # type: ignore[misc]
 
 
 def _name(column: object) -> str:

@@ -11,10 +11,12 @@ from dataclasses import dataclass
 from typing import TypeAlias, final
 
 from sfumato.declare.derived import Derived
-from sfumato.declare.feature import Feature
+from sfumato.declare.feature import Feature, check_features
 from sfumato.declare.logic import Expr
 from sfumato.declare.lookup import Lookup
 from sfumato.declare.schema import Schema
+from sfumato.errors import DeclarationError
+from sfumato.words import N_
 
 __all__ = ["Base", "Joined", "Looked", "Other", "Part", "PerPerson", "United", "parts_of"]  # fmt: skip
 
@@ -106,6 +108,20 @@ class Joined:
     max_rows: int | None = None
     max_groups: int | None = None
 
+    def __post_init__(self) -> None:
+        """Refuse bounds that are no numbers of pairs."""
+        for name in ("max_rows", "max_groups"):
+            bound = getattr(self, name)
+            if bound is not None and (type(bound) is not int or bound < 1):
+                raise DeclarationError(
+                    N_("{name} must be a whole number of at least 1, got {value}"),
+                    hint=N_(
+                        "take a number that most people stay within; noise grows with it"
+                    ),
+                    name=name,
+                    value=repr(bound)[:60],
+                )
+
     def __str__(self) -> str:
         """Render for people."""
         return f"{self.rows} joined with {self.other} on the person"
@@ -130,6 +146,10 @@ class PerPerson:
 
     rows: Part
     features: tuple[tuple[str, Feature], ...]
+
+    def __post_init__(self) -> None:
+        """Refuse figures of which two have one name, however the node was built."""
+        check_features(self.features)
 
     def __str__(self) -> str:
         """Render for people."""

@@ -1,0 +1,98 @@
+"""Nodes that were put together by hand are checked before the debit as any others."""
+
+import pytest
+
+import sfumato as sf
+from sfumato.declare.feature import Feature
+from sfumato.declare.query import Query
+from sfumato.declare.relation import Joined, Other, Part, PerPerson
+from sfumato.errors import DeclarationError
+from sfumato.question import Question
+
+WHO = sf.Unit("id", max_rows=1, max_groups=1)
+X, Y = {"x": sf.Integer(0, 9)}, {"y": sf.Integer(0, 1)}
+ROWS = [{"id": i, "x": i % 10, "y": i % 2} for i in range(40)]
+
+
+def session():
+    labs = sf.Dataset(ROWS, schema=sf.Schema({**X, **Y}, unit=WHO))
+    schema = sf.Schema(X, unit=WHO)
+    return sf.Session(sf.Dataset(ROWS, schema=schema, tables={"labs": labs}), "1")
+
+
+@pytest.mark.parametrize(
+    "features",
+    [
+        (),
+        (("a", sf.feature.max("x")), ("A", sf.feature.min("x"))),
+        (("a", sf.feature.max("x")), ("a", sf.feature.max("x"))),
+        (("a", "max(x)"),),
+    ],
+)
+def test_figures_of_a_person_have_one_name_each(features):
+    """Two of one name would be two columns of one name, after the debit."""
+    with pytest.raises(DeclarationError) as refused:
+        PerPerson(Part(), features)
+
+    assert refused.value.hint
+
+
+@pytest.mark.parametrize(
+    "given",
+    [
+        ("median", "x"),
+        ("max",),
+        ("max", "x", "y"),
+        ("first", "x"),
+        ("count",),
+        ("count", None, None, sf.Real(0, 1)),
+        ("max", 7),
+        ("sum", "x", None, "0 to 9"),
+    ],
+)
+def test_figures_are_those_of_the_functions(given):
+    """A figure that none of them makes is refused when it is built."""
+    with pytest.raises(DeclarationError):
+        Feature(*given)
+
+
+@pytest.mark.parametrize("bound", [0, -5, True, 2.0, "3"])
+def test_bounds_of_pairs_are_whole_numbers(bound):
+    """However the node is built."""
+    for name in ("max_rows", "max_groups"):
+        with pytest.raises(DeclarationError, match="at least 1"):
+            Joined(Part(), Part(), **{name: bound})
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        Other("labs", sf.Schema(Y, unit=WHO)),
+        Other("labs", sf.Schema({**X, "y": sf.Integer(0, 9)}, unit=WHO)),
+        Other("labs", sf.Schema({**Y, **X}, unit=WHO)),
+        Other("drugs", sf.Schema({**X, **Y}, unit=WHO)),
+    ],
+)
+def test_tables_are_those_of_the_dataset(other):
+    """Another declaration would take one column for another, even for the person."""
+    asking = session()
+    query = Query().of(other).select(sf.count())
+
+    for ask in (asking.ask(query), Question(asking.desk, query)):
+        with pytest.raises(DeclarationError):
+            ask.release("1")
+
+    joined = Query().of(Joined(Part(), Part(other), prefix="l_")).select(sf.count())
+    with pytest.raises(DeclarationError):
+        asking.ask(joined).release("1")
+    assert asking.spent.units == 0
+
+
+def test_the_same_declaration_is_asked():
+    """A node like the one that the session makes is answered."""
+    asking = session()
+    same = Other("labs", sf.Schema({**X, **Y}, unit=WHO))
+
+    asking.ask(Query().of(same).select(sf.count())).release("1")
+
+    assert asking.left.units == 0
