@@ -190,6 +190,7 @@ class Combining(ABC):
         """
         public: PublicTable | Lookup | None = None
         if isinstance(other, PublicTable):
+            self._tables().check_public(other)
             public = other
         elif isinstance(other, str) and other in self._tables().public:
             public = read_public(self._tables().public[other], other)

@@ -115,12 +115,14 @@ class Found(Once):
         bounds: For each column its bounds.
         measurements: The noisy counts they were read off.
         receipt: The debit that paid for both; the second step is left to take.
+        secure: False when the first step was drawn under a test seed.
     """
 
     plan: BoundedPlan
     bounds: Bounds
     measurements: tuple[Measurement, ...]
     receipt: Receipt
+    secure: bool
 
 
 def find_bounds(plan: BoundedPlan, exact: Secret[Exact], receipt: Receipt) -> Found:
@@ -137,9 +139,11 @@ def find_bounds(plan: BoundedPlan, exact: Secret[Exact], receipt: Receipt) -> Fo
         SfumatoError: The receipt does not pay for this very plan, or was used.
     """
     _take_paid(plan, receipt)
+    secure = noise.default().secure
     noisy = _release(plan.first, exact.unseal())[1]
     bounds = clipping_bounds(plan.first, noisy)
-    return grant(Found(plan, bounds, measurements(plan.first, noisy), receipt))
+    told_of = measurements(plan.first, noisy)
+    return grant(Found(plan, bounds, told_of, receipt, secure))
 
 
 def release(  # noqa: PLR0913  all but the first three are options
@@ -180,7 +184,7 @@ def release(  # noqa: PLR0913  all but the first three are options
         if found.plan.second(found.bounds) != plan or found.receipt != receipt:
             raise _not_paid()
     _take_paid(whole, receipt, found)
-    secure = noise.default().secure
+    secure = noise.default().secure and (found is None or found.secure)
     plan, noisy = _release(plan, exact.unseal())
     claim = told(plan, whole.cost, receipt, delta=delta, private=secure)
     question = str(plan.query) + ("" if found is None else clipped_words(found.bounds))

@@ -1,5 +1,8 @@
 """Nodes that were put together by hand are checked before the debit as any others."""
 
+import json
+from contextlib import ExitStack
+
 import pytest
 
 import sfumato as sf
@@ -7,7 +10,9 @@ from sfumato.declare.feature import Feature
 from sfumato.declare.query import Query
 from sfumato.declare.relation import Joined, Other, Part, PerPerson
 from sfumato.errors import DeclarationError
+from sfumato.gate import find_bounds, release
 from sfumato.question import Question
+from sfumato.testing import seeded
 
 WHO = sf.Unit("id", max_rows=1, max_groups=1)
 X, Y = {"x": sf.Integer(0, 9)}, {"y": sf.Integer(0, 1)}
@@ -96,3 +101,50 @@ def test_the_same_declaration_is_asked():
     asking.ask(Query().of(same).select(sf.count())).release("1")
 
     assert asking.left.units == 0
+
+
+def test_a_public_table_is_not_the_private_one(tmp_path):
+    """Neither the same object nor the same file, by whatever name, is public."""
+    path, link = tmp_path / "t.csv", tmp_path / "link.csv"
+    path.write_text("id,x,y\n1,2,0\n")
+    link.symlink_to(path)
+    schema = sf.Schema(X, unit=WHO)
+    pairs = [
+        (ROWS, ROWS), (path, str(path)), (path, tmp_path / "a" / ".." / "t.csv"),
+        (path, link), (sf.CSV(path), sf.CSV(path, separator=";")),
+        (sf.Postgres("postgresql:///a", "t"), sf.Postgres("postgresql:///a", "t", seconds=9)),
+    ]  # fmt: skip
+
+    for private, public in pairs:
+        known = sf.PublicTable(public, key="id", columns=Y, name="sites")
+        with pytest.raises(DeclarationError, match="is the private table"):
+            sf.Dataset(private, schema=schema, name="t", tables={"sites": known})
+    same = sf.PublicTable(ROWS, key="id", columns=Y)
+    asking = session()
+    with pytest.raises(DeclarationError, match="is the private table"):
+        asking.query().join(same, prefix="p_")
+
+    free = sf.PublicTable([{"x": 1, "y": 0}], key="x", columns=Y)
+    asking.query().join(free, prefix="p_").select(sf.count()).release("1")
+
+
+def test_a_first_step_under_a_test_seed_is_remembered():
+    """Bounds that were found with repeatable noise are not private, whatever follows."""
+    columns = {"x": sf.Real(bounds=sf.private_bounds(within=(0, 100)), step=1)}
+    rows = [{"x": i % 50} for i in range(400)]
+    asking = sf.Session(sf.Dataset(rows, schema=sf.Schema(columns)), "4")
+    claims = {}
+
+    for seeds in ((), (1,)):
+        desk, plan = asking.desk, asking.query().select(sf.sum("x")).plan("1").bounded
+        text = json.dumps(plan.descriptor, sort_keys=True)
+        paid = desk.ledger.debit(plan.cost, plan=plan.digest, descriptor=text)
+        with ExitStack() as stack:
+            for seed in seeds:
+                stack.enter_context(seeded(seed))
+            found = find_bounds(plan, desk.engine.run(plan.first), paid)
+        second = plan.second(found.bounds)
+        made = release(second, desk.engine.run(second), paid, found=found)
+        claims[seeds] = made.claim.private
+
+    assert claims == {(): True, (1,): False}

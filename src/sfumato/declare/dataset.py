@@ -198,6 +198,26 @@ class Dataset:
             for one in held.values():
                 one.payers[:] = [budget]
 
+    def check_public(self, table: PublicTable) -> None:
+        """Refuse a public table that is read from where a private one lies.
+
+        A copy of the rows cannot be told from a table that anybody may see.
+
+        Raises:
+            DeclarationError: Its source is that of one of the private tables.
+        """
+        for name, one in {self.name: self, **self.private}.items():
+            if _one_place(table.source, one.source):
+                raise DeclarationError(
+                    N_("the public table {name} is the private table {private}"),
+                    hint=N_(
+                        "a public table is read in full and costs nothing: give one that "
+                        "anybody may see"
+                    ),
+                    name=repr(table.name),
+                    private=repr(name),
+                )
+
     @property
     def unpaid(self) -> tuple[str, ...]:
         """Names under which a ledger must hold no budget: those of the private tables."""
@@ -226,6 +246,7 @@ def _check_tables(whole: Dataset) -> None:
                 name=repr(name),
             )
         if isinstance(table, PublicTable):
+            whole.check_public(table)
             continue
         if table._named:  # noqa: SLF001  of the same class
             raise DeclarationError(
@@ -256,3 +277,21 @@ def _check_tables(whole: Dataset) -> None:
                 hint=N_("give all of them to the dataset itself"),
                 name=repr(name),
             )
+
+
+def _one_place(one: Any, other: Any) -> bool:
+    """Tell whether two sources are one object, one file or one table of a database."""
+    if one is other:
+        return True
+    if isinstance(one, Postgres) and isinstance(other, Postgres):
+        places = [(x.url, x.schema, x.table) for x in (one, other)]
+        return places[0] == places[1]
+    if isinstance(one, Spark) and isinstance(other, Spark):
+        return one.table.casefold() == other.table.casefold()
+    paths = [x.path if isinstance(x, CSV) else x for x in (one, other)]
+    if not all(isinstance(x, str | os.PathLike) for x in paths):
+        return False
+    try:
+        return Path(paths[0]).samefile(paths[1])
+    except (OSError, ValueError):  # one of them is not there yet
+        return Path(paths[0]).resolve() == Path(paths[1]).resolve()
