@@ -4,13 +4,15 @@ A person who shares her cell with another moves sums by the rows of both, so by 
 claim. Which cells can be shared follows from how they are written, not from the rows.
 """
 
+from decimal import Decimal
+
 import numpy as np
 import pandas as pd
 import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.account import ZCDP, Epsilon
@@ -128,7 +130,7 @@ def holds(make, first, second):
     for loss in (Epsilon("1"), ZCDP("0.1")):
         plan = make_plan(QUERY, SCHEMA, loss)
         one = exact(plan, make([first], [10.0]))
-        both = exact(plan, make([first] + [second] * 3000, [10.0] + [0.0] * 3000))
+        both = exact(plan, make([first] + [second] * 300, [10.0] + [0.0] * 300))
         found += moved(plan, one, both)
     return all(by <= most for by, most in found)
 
@@ -219,6 +221,7 @@ def test_a_planted_fault_is_found(monkeypatch, fault, name, tmp_path):
     assert not holds(make, *two)
 
 
+@settings(max_examples=100, deadline=None, derandomize=True)
 @given(
     st.sampled_from([np.float16, np.float32, np.float64, np.longdouble]),
     st.integers(-(2**70), 2**70),
@@ -232,6 +235,18 @@ def test_who_is_somebody_is_one_number(kind, number):
             near = [kind(int(name) + way) for way in (-1, 1)]
             assert int(name) == number
             assert written not in near
+
+
+@pytest.mark.parametrize("size", [10**16, 10**37, 10**60])
+def test_decimals_of_many_digits_are_told_apart(size):
+    """Decimals are exact: neighbours beyond what a float holds are two people."""
+    ids = [Decimal(size), Decimal(size + 1), Decimal(size + 1), Decimal("0.5")]
+    rows = [{"id": i, "x": 1.0} for i in ids]
+    kind = pa.decimal256(70, 1) if size > 10**36 else pa.decimal128(38, 1)
+    held = pa.table({"id": pa.array(ids, kind), "x": [1.0] * 4})
+
+    assert [people(made) for made in (rows, held, pd.DataFrame(rows))] == [2] * 3
+    assert people(held.to_pandas(types_mapper=pd.ArrowDtype)) == 2
 
 
 def test_floats_of_other_libraries_are_nobody():

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from decimal import Decimal
 
 import adversary as a
 import numpy as np
@@ -131,7 +132,9 @@ class InSpark:
 
     def exact(self, plan, rows, kind):
         """Return what the cluster says of the rows."""
-        kind = {"text": "string", "real": "float"}.get(kind, kind)
+        kind = {"text": "string", "real": "float", "numeric": "decimal(38,1)"}.get(
+            kind, kind
+        )
         cells = [*map(tuple, written(rows))]
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")
@@ -216,6 +219,12 @@ MERGED = {
     "text": ["M\ufffdr", "\ufffd", "x\ufffd", "x", "x", "y"],
     "real": [*map(np.float32, (2**24, 2**24 + 2, -(2**24), 3, 3, 4))],
     "double": [2.0**53, -(2.0**53), 0.5, 3.0, 3.0, 4.0],
+    "numeric": [
+        *map(Decimal, (10**36, 10**36 + 1, 10**36 + 1)),
+        Decimal("0.5"),
+        None,
+        None,
+    ],
 }
 
 
