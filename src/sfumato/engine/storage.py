@@ -111,7 +111,7 @@ def settle(
         else:
             outputs = [_as_days(i, t) for i, t in enumerate(types)]
             if is_copied:
-                layout = _as_doubles(schema, layout, outputs)
+                layout = _as_doubles(schema, layout, outputs, types)
             view = f"SELECT {', '.join(outputs)} FROM source"  # noqa: S608  our words
             is_copied = is_copied and _copy(connection, view)
             if not is_copied:
@@ -144,13 +144,17 @@ def damaged() -> SourceError:
 
 
 def _as_doubles(
-    schema: Schema, layout: list[Physical | None], outputs: list[str]
+    schema: Schema,
+    layout: list[Physical | None],
+    outputs: list[str],
+    types: list[str],
 ) -> list[Physical | None]:
     """Have numbers copied as the doubles that a statement casts them to."""
     stored = list(layout)
     for i, (_, column) in enumerate(schema.stored):
         if isinstance(column, Real | Integer) and layout[i] not in _READY:
-            outputs[i] = f"CAST(c{i} AS DOUBLE) AS c{i}"
+            if types[i] not in DAYS:  # days are doubles already (`_as_days`)
+                outputs[i] = f"CAST(c{i} AS DOUBLE) AS c{i}"
             stored[i] = Floating(double=True)
     return stored
 
