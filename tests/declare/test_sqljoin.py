@@ -248,3 +248,29 @@ def test_tables_of_a_dataset_are_checked():
     ):
         with pytest.raises(DeclarationError, match=words):
             sf.Dataset(ROWS, schema=VISITS, name="t", tables=tables)
+
+
+SAME = {
+    "visits": Schema({"id": Integer(0, 9), "site": Category(["A", "B"])}, unit=Unit("pid", max_rows=3, max_groups=2)),
+    "labs": LABS,
+    "drugs": Schema({"z": Integer(0, 5)}, unit=Unit("who", max_rows=3, max_groups=2)),
+    "sites": Lookup("sites", ("site",), (("pid", Integer(0, 9)),), ((("A",), (3.0,)),)),
+}  # fmt: skip
+THREE = "FROM visits JOIN labs ON visits.pid = labs.id JOIN drugs ON"
+
+
+@pytest.mark.parametrize(
+    "text",
+    [f"SELECT COUNT(*) {THREE} visits.id = drugs.who",
+     f"SELECT COUNT(*) {THREE} id = drugs.who",
+     f"SELECT COUNT(*) {THREE} drugs.who = nowhere.pid",
+     "SELECT COUNT(*) FROM visits JOIN sites USING (site) JOIN labs ON sites.pid = labs.id",
+     "SELECT COUNT(DISTINCT id) FROM visits JOIN labs ON pid = labs.id",
+     "SELECT COUNT(*) FROM (SELECT MAX(x) m FROM visits JOIN labs ON pid = labs.id GROUP BY id) p"],
+)  # fmt: skip
+def test_a_column_that_is_only_called_like_a_persons_is_not_taken_for_it(text):
+    """Another table may give that name to something else: the join would be another one."""
+    with pytest.raises(DeclarationError, match="JOIN|DISTINCT|GROUP BY"):
+        read_sql(text, table="visits", tables=SAME)
+
+    read_sql(f"SELECT COUNT(DISTINCT labs.id) {THREE} labs.id = drugs.who", table="visits", tables=SAME)  # fmt: skip

@@ -170,9 +170,7 @@ class Reader:
         tree.use("'DISTINCT'")
         if len(columns) != 1 or kind_of(columns[0]) != "Column":
             refuse("DISTINCT", _DISTINCT)
-        table, column = tree.cell(columns[0], _DISTINCT)
-        persons = tree.scope.persons
-        if column not in (persons.values() if table is None else [persons.get(table)]):
+        if not tree.scope.is_person(*tree.cell(columns[0], _DISTINCT)):
             refuse("DISTINCT", _DISTINCT)
         return ask.people(name=name)
 

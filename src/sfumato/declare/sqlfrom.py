@@ -181,8 +181,8 @@ class From:
         if "LEFT" in form:
             refuse("LEFT JOIN", _PERSON)
         person = found.person
-        whose = {c for c in tree.scope.persons.values() if c is not None}
-        if person is None or len(pairs) != 1 or pairs[0][1][1] != person or pairs[0][0][1] not in whose:  # fmt: skip
+        (left, right), *more = pairs
+        if more or person is None or right[1] != person or not tree.scope.is_person(*left):  # fmt: skip
             refuse("JOIN", _PERSON)
         prefix = tree.scope.add(alias, found.names, person)
         return Joined(Part(base), found.rows, prefix)

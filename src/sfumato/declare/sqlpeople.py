@@ -97,10 +97,8 @@ class People:
         """Tell whether a column is the one that says whose a row is; counts no word."""
         if kind_of(node) != "Column":
             return False
-        persons = self._tree.scope.persons
         table = str(node.args["table"].name) if node.args.get("table") else None
-        name = str(node.name)
-        return name in (persons.values() if table is None else [persons.get(table)])
+        return self._tree.scope.is_person(table, str(node.name))
 
     def _output(self, node: Any) -> tuple[str, Feature] | None:
         """Read a figure and its name; the person may be listed and adds nothing."""

@@ -95,6 +95,12 @@ class Scope:
         """Tell whether some table has a column of that name."""
         return any(name in named for named in self.columns.values())
 
+    def is_person(self, table: str | None, name: str) -> bool:
+        """Tell whether a column, of that table if it is said, says whose a row is."""
+        if table is not None:
+            return name == self.persons.get(table)
+        return name in self.persons.values() and not self.holds(name)
+
     def add(self, table: str, names: list[str], person: str | None) -> str:
         """Add a table; return what stands before its columns where names are taken."""
         taken = {
