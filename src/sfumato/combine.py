@@ -27,6 +27,7 @@ __all__ = [
     "join_public",
     "per_person",
     "private_table",
+    "refuse_bounds",
     "union",
 ]
 
@@ -116,6 +117,20 @@ def join_public(
     return query.of(Looked(query.rows, keys, public, prefix, how == "inner"))
 
 
+def refuse_bounds(name: str, *bounds: int | None) -> None:
+    """Refuse bounds of pairs where a row finds one public row at most.
+
+    Raises:
+        DeclarationError: One is given; it would bound nothing.
+    """
+    if any(bound is not None for bound in bounds):
+        raise DeclarationError(
+            N_("max_rows and max_groups bound pairs of private rows; {name} is public"),
+            hint=N_("leave them out: the unit's own bounds hold"),
+            name=repr(name),
+        )
+
+
 def join_people(
     query: Query,
     other: Query,
@@ -195,6 +210,7 @@ class Combining(ABC):
         elif isinstance(other, str) and other in self._tables().public:
             public = read_public(self._tables().public[other], other)
         if public is not None:
+            refuse_bounds(public.name, max_rows, max_groups)
             return self._asking(
                 join_public(self.query, public, on, prefix=prefix, how=how)
             )

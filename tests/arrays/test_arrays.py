@@ -172,7 +172,8 @@ def test_choose_prefers_the_best_and_names_it():
      lambda: sf.choose([1], 1, 1, method="argmax"),
      lambda: sf.above_threshold([1.5], 1, 1, 1), lambda: sf.above_threshold([1], 1.5, 1, 1),
      lambda: sf.above_threshold([1], float("nan"), 1, 1),
-     lambda: sf.above_threshold([1], 1, "0.5", 1)],
+     lambda: sf.above_threshold([1], 1, "0.5", 1), lambda: sf.above_threshold(5, 1, 1, 1),
+     lambda: sf.choose([1, 2], 1, 1, monotone="no")],
 )  # fmt: skip
 def test_selection_refuses_what_it_cannot_protect(call):
     """Bad scores, methods and sensitivities are refused."""
@@ -328,3 +329,11 @@ def test_a_threshold_costs_what_was_paid(monkeypatch):
     (laws,) = scales
     loss = 3 / laws["threshold_scale"] + 2 * 3 / laws["value_scale"]
     assert loss == Fraction(1, 2)
+
+
+def test_what_a_mask_hides_is_missing():
+    """A masked array holds the hidden cells still; they are neither used nor guessed."""
+    with pytest.raises(sf.ArgumentError, match="missing entry"):
+        sf.laplace(np.ma.array([1, 10**6], mask=[False, True]), 1, 1)
+
+    assert sf.laplace(np.ma.array([1, 2], mask=[False, False]), 1, 1).shape == (2,)

@@ -250,6 +250,16 @@ def test_tables_of_a_dataset_are_checked():
             sf.Dataset(ROWS, schema=VISITS, name="t", tables=tables)
 
 
+def test_a_value_is_not_taken_for_another_that_is_written_alike():
+    """A column may be called as the sum of two others is said."""
+    odd = Schema({"(a + b)": Integer(0, 9), "a": Integer(0, 9), "b": Integer(0, 9)}, unit=Unit("id", max_rows=1, max_groups=1))  # fmt: skip
+    both = 'AVG(CLIP("(a + b)", 0, 9)), AVG(CLIP(a + b, 0, 9))'
+    inner = both.replace("AVG(", "MAX(").replace("),", ") AS x,") + " AS y"
+    for text in (f"SELECT {both} FROM t", f"SELECT AVG(x) FROM (SELECT {inner} FROM t GROUP BY id) p"):  # fmt: skip
+        with pytest.raises(DeclarationError, match="clip"):
+            read_sql(text, table="t", tables={"t": odd})
+
+
 SAME = {
     "visits": Schema({"id": Integer(0, 9), "site": Category(["A", "B"])}, unit=Unit("pid", max_rows=3, max_groups=2)),
     "labs": LABS,
@@ -270,7 +280,7 @@ THREE = "FROM visits JOIN labs ON visits.pid = labs.id JOIN drugs ON"
 )  # fmt: skip
 def test_a_column_that_is_only_called_like_a_persons_is_not_taken_for_it(text):
     """Another table may give that name to something else: the join would be another one."""
-    with pytest.raises(DeclarationError, match="JOIN|DISTINCT|GROUP BY"):
+    with pytest.raises(DeclarationError, match=r"JOIN|DISTINCT|GROUP BY"):
         read_sql(text, table="visits", tables=SAME)
 
     read_sql(f"SELECT COUNT(DISTINCT labs.id) {THREE} labs.id = drugs.who", table="visits", tables=SAME)  # fmt: skip

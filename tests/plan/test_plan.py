@@ -283,7 +283,7 @@ def test_questions_that_do_not_fit_are_refused(query, words):
         lambda: Rows(neighbours="replace_one"), lambda: Rows(neighbours="other"),
         lambda: Rows(neighbours="replace_one", size=0),
         lambda: histogram("a", [1]), lambda: histogram("a", [1, 1]),
-        lambda: histogram("a", [0, float("nan")]), lambda: count(weight=0),
+        lambda: histogram("a", [0, float("nan")]), lambda: count(weight=0), lambda: count(weight="1e51"), lambda: count(weight=10**400),
         lambda: mean("a", weight="-1"), lambda: Query().select("count"),
         lambda: Query().where(True), lambda: bool(col("a") > 1), lambda: col("a") > None,
         lambda: (col("a") > 1) & 3, lambda: Real(0, 1, step="1e-399"),

@@ -1,11 +1,15 @@
 """Models and synthetic tables that cannot be made are refused by a check."""
 
+import tomllib
+from decimal import Decimal
+
 import pytest
 
-from sfumato.errors import BudgetExceededError, SfumatoError
+from sfumato.errors import BudgetExceededError, DeclarationError, SfumatoError
 from sfumato.project import load
 from sfumato.project.made import check_made
 from sfumato.project.standing import standing
+from sfumato.project.synthetic import SyntheticTable
 
 BASE = """
 title = "Pima"
@@ -96,3 +100,17 @@ def test_what_the_budget_cannot_pay_is_refused(tmp_path, text):
         checked(tmp_path, text)
 
     assert not list(tmp_path.glob("*.ledger*"))
+
+
+@pytest.mark.parametrize(
+    "told",
+    ["{ form = 1, to = 2 }", "{ missing = false }", "{ missing = true, from = 1 }", "{}",
+     "{ from = [1] }", "12:00:00"],
+)  # fmt: skip
+def test_a_condition_that_is_none_is_not_read_as_another(told):
+    """A misspelt end of a range would forbid other rows than were meant."""
+    raw = tomllib.loads(f"epsilon = 1\nforbid = [{{ Glucose = {told} }}]", parse_float=Decimal)  # fmt: skip
+    table = SyntheticTable.model_validate(raw)
+
+    with pytest.raises(DeclarationError, match="no condition"):
+        table.synthesizer()

@@ -299,3 +299,17 @@ def test_bad_sql_is_refused_at_its_place(clinic, name):
     assert words in done.output
     assert "releases.r" in done.output
     assert not list(path.parent.glob("*.ledger"))
+
+
+@pytest.mark.parametrize(
+    ("steps", "fact"),
+    [('[{ where = "x > 1" }, { table = "labs" }]', "would be lost"),
+     ('[{ join = "sites", on = "site" }, { table = "labs" }]', "would be lost"),
+     ('[{ join = "sites", on = "site", max_rows = 3 }]', "'sites' is public"),
+     ('[{ join = "sites", on = "site", max_groups = 3 }]', "'sites' is public"),
+     ('[{ per_person = [{ name = "w", max = "x" }, { name = "w", min = "x" }] }]', "one name")],
+)  # fmt: skip
+def test_nothing_that_a_step_says_is_dropped(clinic, steps, fact):
+    """A filter before another table, a bound of nothing, a figure under a name that is taken."""
+    with pytest.raises(SfumatoError, match=fact):
+        load(clinic(f"rows = {steps}\n{COUNT}"))

@@ -33,6 +33,8 @@ def read_numbers(value: object) -> Numbers:
         if _series_holds_nulls(value):
             raise _not_finite()
         value = value.to_numpy()  # type: ignore[attr-defined]
+    if isinstance(value, np.ma.MaskedArray) and np.ma.is_masked(value):
+        raise _not_finite()  # what a mask hides is still there below it
     array = _as_array(value)
     if array.dtype == object:
         return array

@@ -73,6 +73,12 @@ def choose(
         )
     if numbers.dtype == object:  # a list that numpy would have rounded
         numbers = [Fraction(score) for score in numbers]
+    if not isinstance(monotone, bool):  # it halves the noise: no guess at what is meant
+        raise ArgumentError(
+            N_("monotone is true or false, got {value}"),
+            hint=N_("say True only where adding a person moves all scores one way"),
+            value=repr(monotone)[:60],
+        )
     rate = Epsilon(epsilon).value / read_sensitivity(sensitivity)
     rate = rate if monotone else rate / 2
     if method == "permute_and_flip":
@@ -114,7 +120,9 @@ def above_threshold(
         >>> above_threshold([0, 0, 1000, 0], threshold=500, sensitivity=1, epsilon=1)
         2
     """
-    numbers = read_numbers(values) if len(values) else np.empty(0, np.int64)
+    numbers = read_numbers(values)
+    if numbers.shape == (0,):  # of no number the type says nothing
+        numbers = numbers.astype(np.int64)
     limit = exact(threshold)
     if numbers.dtype.kind == "f" or numbers.ndim != 1 or (
         limit is None or limit.denominator != 1

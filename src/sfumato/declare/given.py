@@ -19,6 +19,8 @@ __all__ = ["Edge", "read_edges", "read_name", "read_weight"]
 
 Edge: TypeAlias = "Amount | dt.date"
 
+_MOST = Fraction(10**50)  # weights are squared, summed and taken roots of as doubles
+
 
 def read_name(name: str | None, default: str) -> str:
     """Return the name of a figure."""
@@ -36,6 +38,12 @@ def read_weight(weight: Amount) -> Fraction:
         raise DeclarationError(
             N_("weight must be a number greater than 0, got {weight}"),
             hint=N_("leave it out, or write 2 for a figure that matters more"),
+            weight=weight,
+        )
+    if not 1 / _MOST <= number <= _MOST:
+        raise DeclarationError(
+            N_("weight {weight} is beyond what noise can be shared by"),
+            hint=N_("write a number between 1e-50 and 1e50"),
             weight=weight,
         )
     return number

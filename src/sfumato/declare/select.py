@@ -15,6 +15,7 @@ from sfumato.declare.query import Query, Statistic
 from sfumato.declare.schema import Column, Real
 from sfumato.declare.sqlfrom import From, Tables
 from sfumato.declare.sqlnamed import read_named
+from sfumato.declare.sqlpeople import TWICE
 from sfumato.declare.sqlseveral import read_several
 from sfumato.declare.sqlshown import ShownReader
 from sfumato.declare.sqltree import (
@@ -209,5 +210,7 @@ class Reader:
         bounds = None
         if isinstance(value, Clip) and value.lower < value.upper:
             bounds = Real(value.lower, value.upper)
-        self._derived.setdefault(name, (value, bounds))
+        known, _ = self._derived.setdefault(name, (value, bounds))
+        if known != value:  # a column's own name can be written as the other value is
+            refuse(repr(name)[:60], TWICE)
         return name

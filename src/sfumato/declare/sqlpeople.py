@@ -25,7 +25,7 @@ from sfumato.declare.sqlvalue import Values
 from sfumato.declare.value import Clip, Name
 from sfumato.words import N_
 
-__all__ = ["PEOPLE", "People"]
+__all__ = ["PEOPLE", "TWICE", "People"]
 
 PEOPLE = N_(
     "write (SELECT patient_id, MAX(x) AS worst FROM labs WHERE … GROUP BY patient_id) AS "
@@ -38,6 +38,7 @@ _FIGURES = N_(
 _BOUNDED = N_(
     "say how far it can reach, which is public: CLIP(COUNT(*), 0, 20), CLIP(SUM(x), 0, 5000)"
 )
+TWICE = N_("two values are written alike: ask for them in questions of their own")
 _OWN = N_("one row per person: GROUP BY the column that says whose a row is, alone")
 _WORDS: Final = {
     "Max": "MAX", "Min": "MIN", "Sum": "SUM", "Count": "COUNT",
@@ -174,6 +175,9 @@ class People:
         name, bounds = str(value), None
         if isinstance(value, Clip) and value.lower < value.upper:
             bounds = Real(value.lower, value.upper)
-        if name not in [one.name for one in self._query.derived]:
+        known = {one.name: one.value for one in self._query.derived}
+        if known.get(name, value) != value:
+            refuse(repr(name)[:60], TWICE)
+        if name not in known:
             self._query = self._query.derive(name, value, bounds)
         return name

@@ -11,6 +11,7 @@ from sfumato.combine import (  # fmt: skip
     join_public,
     per_person,
     private_table,
+    refuse_bounds,
     union,
 )
 from sfumato.declare.dataset import Dataset
@@ -66,6 +67,15 @@ def _after(
 ) -> Query:
     match step.kind:
         case "table":
+            if query != Query():
+                raise DeclarationError(
+                    N_(
+                        "the rows begin with a table, and steps before it would be lost"
+                    ),
+                    hint=N_(
+                        "let it be the first step; to add its rows or columns write union or join"
+                    ),
+                )
             return Query().of(private_table(dataset, str(step.table)))
         case "where":
             return query.where(parse_filter(str(step.where)))
@@ -76,6 +86,11 @@ def _after(
             return union(_ready(query, dataset, derive, step), *others)
         case _:
             figures = {one.name: one.declared() for one in step.per_person or []}
+            if len(figures) < len(step.per_person or []):
+                raise DeclarationError(
+                    N_("two figures about a person have one name"),
+                    hint=N_("give each figure a name of its own"),
+                )
             return per_person(_ready(query, dataset, derive, step), figures)
 
 
@@ -91,6 +106,7 @@ def _joined(query: Query, step: RowsTable, dataset: Dataset) -> Query:
         )
     other = known[name]
     if isinstance(other, Lookup):
+        refuse_bounds(name, step.max_rows, step.max_groups)
         on = step.on if step.on is None or isinstance(step.on, str) else tuple(step.on)
         return join_public(query, other, on, prefix=prefix, how=step.how or "left")
     if step.on is not None or step.how is not None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import datetime as dt
 from dataclasses import dataclass
+from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Literal, final
 
 from pydantic import Field
 
 from sfumato.account import Loss as Price
 from sfumato.errors import DeclarationError
+from sfumato.project.place import shown
 from sfumato.project.value import Loss, Positive, Rho, Strict, Title
 from sfumato.words import N_
 
@@ -163,12 +165,28 @@ def _condition(value: Any) -> Any:
     if isinstance(value, list):
         return [_condition(v) for v in value]
     if isinstance(value, dict):
-        if value.get("missing") is True:
+        if value == {"missing": True}:
             return None
+        if not value or not value.keys() <= {"from", "to"}:
+            raise _no_condition(value)
         return (_plain(value.get("from")), _plain(value.get("to")))
     return _plain(value)
 
 
 def _plain(value: Any) -> Any:
-    plain = isinstance(value, str | bool | int | dt.date) or value is None
-    return value if plain else float(value)
+    if isinstance(value, Decimal | float):
+        return float(value)
+    if isinstance(value, str | bool | int | dt.date) or value is None:
+        return value
+    raise _no_condition(value)
+
+
+def _no_condition(value: object) -> DeclarationError:
+    return DeclarationError(
+        N_("{value} is no condition of a forbidden combination"),
+        hint=N_(
+            "write a value, a list of values, {{ from = 0, to = 17 }} or "
+            "{{ missing = true }}"
+        ),
+        value=shown(value),
+    )

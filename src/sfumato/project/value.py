@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import datetime as dt
 from decimal import Decimal
+from math import isinf
 from typing import Annotated, Any, TypeAlias
 
 from pydantic import BaseModel, ConfigDict, PlainValidator, WithJsonSchema
@@ -11,7 +12,7 @@ from pydantic import BaseModel, ConfigDict, PlainValidator, WithJsonSchema
 from sfumato.account import Epsilon
 from sfumato.account.loss import read_units
 from sfumato.account.rho import ZCDP, read_delta
-from sfumato.amount import exact
+from sfumato.amount import exact, nearest_double
 from sfumato.declare.calendar import day_of_text
 from sfumato.errors import DeclarationError
 from sfumato.project.place import shown
@@ -90,7 +91,8 @@ def _delta(value: object) -> str:
 
 def _positive(value: object) -> Decimal | int:
     number = exact(value) if isinstance(value, int | Decimal) else None
-    if number is None or number <= 0 or isinstance(value, bool):
+    none = number is None or number <= 0 or isinf(nearest_double(number))
+    if none or isinstance(value, bool):
         raise DeclarationError(
             N_("a finite number greater than 0 is needed, got {value}"),
             hint=N_("write it without quotes, such as 2.5"),
