@@ -309,3 +309,17 @@ def test_the_owner_compares_with_the_same_clamping(table) -> None:
 
     assert beside.covered == len(beside.rows) == 4  # fails less than once in 1e9 runs
     assert all(row.truth < 900_000 for row in beside.rows)
+
+
+@pytest.mark.parametrize(("low", "high", "value"), [("0.4", "0.6", 0.8), ("0.995", 1, 70.3)])  # fmt: skip
+def test_bounds_that_are_found_are_a_grid_step_apart(low, high, value):
+    """Where ends lie off the grid, less than a step may be left: then nothing is narrowed."""
+    column = sf.Real(bounds=sf.private_quantiles(low, high, within=("0.6", "70.4")), step=1)  # fmt: skip
+    schema = sf.Schema({"x": column})
+    session = sf.Session(sf.Dataset([{"x": value}] * 900, schema=schema), budget="900")
+
+    made = session.query().select(sf.mean("x"), sf.variance("x")).release("400")
+
+    assert 0 <= made["mean_x"].estimate <= 71
+    with pytest.raises(ValueError, match="step apart"):
+        schema["x"].narrowed(0.6, 1.1)

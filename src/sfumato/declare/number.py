@@ -64,6 +64,9 @@ class _Grid:
         made = copy(self)
         object.__setattr__(made, "lower", lower)
         object.__setattr__(made, "upper", upper)
+        if made.width < 1:
+            msg = "bounds must be at least one grid step apart"
+            raise ValueError(msg)
         return made
 
     @property

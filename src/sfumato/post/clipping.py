@@ -75,4 +75,7 @@ def _ends(
     step = column.step
     first, last = floor(low / step), ceil(high / step)
     last = max(last, first + 1)
-    return max(column.lower, first * step), min(column.upper, last * step)
+    found = max(column.lower, first * step), min(column.upper, last * step)
+    # Ends off the grid can leave less than one step of it, on which nothing is told apart.
+    narrow = floor(found[1] / step + 0.5) <= floor(found[0] / step + 0.5)
+    return (column.lower, column.upper) if narrow else found
