@@ -7,13 +7,16 @@ from itertools import combinations
 from types import SimpleNamespace
 
 import numpy as np
+import pandas as pd
 import pytest
 
 import sfumato as sf
 from sfumato.account import Epsilon
 from sfumato.synth import LinkedSynthesizer, Synthesis, Synthesizer
+from sfumato.synth.draw import draw_bins
 from sfumato.synth.estimate import Noisy
 from sfumato.synth.expect import _candidates, _largest
+from sfumato.synth.quality import owner_quality
 from sfumato.synth.run import _lean
 from sfumato.synth.search import Search, _shared
 
@@ -225,6 +228,35 @@ def test_tables_chosen_one_by_one_fit_beside_those_asked_for():
 
     assert search._fitting(tables, 500) == [0, 1, 2]
     assert search._fitting(tables, 500, [(0, 1)]) == [0, 2]
+
+
+def test_the_usual_number_of_rows_is_one_that_can_be_drawn():
+    """Where noise makes it enormous, as many rows as are ever drawn; not an error."""
+    made = Synthesizer("independent").fit(dataset(), budget=sf.Epsilon("3"))
+    made.made.model.total = 1e12
+    asked = []
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(
+            "sfumato.synth.synthesis.balanced_bins",
+            lambda model, rows, stream: draw_bins(
+                model, asked.append(rows) or 3, stream
+            ),
+        )
+        made.sample()
+
+    assert asked == [100_000_000]
+
+
+@pytest.mark.parametrize("rows", [0, 1])
+def test_the_owner_may_judge_an_empty_table(rows):
+    """Of no rows there are no classes: the table was paid for and is told anyway."""
+    table = dataset(rows=pd.DataFrame(ROWS).head(rows))
+    made = Synthesizer().fit(table, budget=sf.Epsilon("3"))
+
+    found = owner_quality(made, table, target="Ill", quasi_identifiers=["Code"])
+
+    assert found.true_rows == found.made_rows == rows
+    assert (found.classes == ()) == (rows == 0)
 
 
 def test_a_damaged_file_is_told_so(tmp_path):

@@ -20,7 +20,7 @@ _MEMORY = re.compile(r"[1-9][0-9]{0,5} ?[KMGT]i?B", re.ASCII)
 _UNNAMED = "table"
 _BINDING = threading.Lock()
 
-__all__ = ["CSV", "Dataset", "Postgres", "Spark"]
+__all__ = ["CSV", "Dataset", "Postgres", "Spark", "one_place"]
 
 
 @final
@@ -207,7 +207,7 @@ class Dataset:
             DeclarationError: Its source is that of one of the private tables.
         """
         for name, one in {self.name: self, **self.private}.items():
-            if _one_place(table.source, one.source):
+            if one_place(table.source, one.source):
                 raise DeclarationError(
                     N_("the public table {name} is the private table {private}"),
                     hint=N_(
@@ -279,7 +279,7 @@ def _check_tables(whole: Dataset) -> None:
             )
 
 
-def _one_place(one: Any, other: Any) -> bool:
+def one_place(one: Any, other: Any) -> bool:
     """Tell whether two sources are one object, one file or one table of a database."""
     if one is other:
         return True

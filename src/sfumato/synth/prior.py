@@ -10,15 +10,12 @@ anything: both were public before the debit.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import is_dataclass
 from itertools import combinations
-from os import PathLike
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from sfumato.declare.dataset import Dataset
+from sfumato.declare.dataset import Dataset, one_place
 from sfumato.declare.schema import Schema
 from sfumato.errors import DeclarationError
 from sfumato.synth.coded import Columns, bins_of, coded, open_rows
@@ -74,7 +71,9 @@ def public_columns(
         DeclarationError: The table is the private one, or declares a column otherwise.
     """
     if isinstance(public, Dataset):
-        if public.name == dataset.name or _same(public.source, dataset.source):
+        private = (dataset, *dataset.private.values())
+        same = any(one_place(public.source, one.source) for one in private)
+        if same or public.name == dataset.name:
             raise DeclarationError(
                 N_("the public table is the private one"),
                 hint=N_(
@@ -99,16 +98,6 @@ def public_columns(
         drawn = public.sample(_ROWS, seed=0)
         columns = coded(schema, drawn, public.made.options.surrogates)
     return {n: columns[n] for n in shared}
-
-
-def _same(one: Any, other: Any) -> bool:
-    """Tell whether two sources are one: under two names it is still the private table."""
-    if one is other:
-        return True
-    paths = [getattr(source, "path", source) for source in (one, other)]
-    if all(isinstance(path, str | PathLike) for path in paths):
-        return Path(paths[0]).resolve() == Path(paths[1]).resolve()
-    return type(one) is type(other) and is_dataclass(one) and bool(one == other)
 
 
 def public_weights(

@@ -364,7 +364,7 @@ def _attack(name: str, inside: Any, outside: Any, bound: float) -> Attack:
 def _classes(
     drawn: SyntheticTable, quasi_identifiers: Sequence[str], target: str
 ) -> tuple[InWords, ...]:
-    if not quasi_identifiers:
+    if not quasi_identifiers or not len(drawn):  # no rows, no classes of them
         return ()
     names = list(quasi_identifiers)
     table = {c.name: c.to_list() for c in drawn.columns}

@@ -100,7 +100,8 @@ class Synthesis:
             ArgumentError: The number of rows is out of range.
             DeclarationError: A condition does not fit, or the model holds no such rows.
         """
-        count: Any = round(self.made.model.total) if rows is None else rows
+        about = min(round(self.made.model.total), _MOST_ROWS)
+        count: Any = about if rows is None else rows
         if not _is_count(count):
             raise ArgumentError(
                 N_("the number of rows must be a whole number, got {value}"),
