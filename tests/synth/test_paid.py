@@ -301,6 +301,22 @@ def test_settings_of_linked_tables_that_go_unheard_are_refused(settings, words):
         )
 
 
+def test_linked_tables_have_the_new_names_that_were_asked_for():
+    """In each table, beside the key; they were announced, and left out of the others."""
+    head = dataset("patients", sf.Schema({"a": sf.Boolean()}, WHO[1]), [{"id": 1, "a": True}])  # fmt: skip
+    other = dataset("visits", sf.Schema({"b": sf.Boolean()}, WHO[3]), [{"id": 1, "b": True}])  # fmt: skip
+    made = LinkedSynthesizer(
+        Synthesizer(surrogates=["id", "bed"]),
+        {"visits": Synthesizer(surrogates=["visit", "id"])},
+    ).fit(head, {"visits": other}, budget=sf.Epsilon("2"))
+
+    tables = made.sample(20)
+
+    assert tables["patients"].names == ("id", "bed", "a")
+    assert tables["visits"].names == ("id", "visit", "b")
+    assert len(set(tables["visits"]["visit"])) == len(tables["visits"])
+
+
 def test_a_column_called_like_a_borrowed_one_is_refused():
     """It would take the place of the head's, and not be made."""
     head = dataset(

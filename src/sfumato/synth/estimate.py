@@ -64,7 +64,6 @@ def fit(  # noqa: PLR0913  a problem has its parts
     *,
     penalty: float = 0.7,
     warm: Mapping[Axes, Floats] | None = None,
-    extra: Sequence[Axes] = (),
     base: Sequence[tuple[Axes, Floats]] = (),
     steps: int = 200,
 ) -> tuple[Model, dict[Axes, Floats]]:
@@ -76,13 +75,12 @@ def fit(  # noqa: PLR0913  a problem has its parts
         total: Number of rows.
         penalty: τ.
         warm: Log-potentials of an earlier fit.
-        extra: Sets of columns that shall lie in one clique as well.
         base: Log-weights of the base measure, -inf for combinations that cannot be.
         steps: The most iterations.
     """
     merged = _combine(noisy)
     axes = list(merged)
-    tree = Tree(sizes, [*axes, *extra, *(a for a, _ in base)])
+    tree = Tree(sizes, [*axes, *(a for a, _ in base)])
     potentials = Potentials(tree)
     for some, weights in base:
         potentials.add(some, weights)

@@ -114,7 +114,9 @@ class LinkedSynthesis:
         columns = drawn_columns(made.made, list(made.made.binnings), bins, stream)
         own = [c for c in columns if not c.name.startswith(f"{self.head}.")]
         names = Values(self.key, keys.cells[whose], np.zeros(len(whose), bool))
-        return SyntheticTable((names, *own), made.release.claim)
+        asked = [n for n in made.made.options.surrogates if n != self.key]
+        new = [surrogate(name, len(whose)) for name in asked]
+        return SyntheticTable((names, *new, *own), made.release.claim)
 
     def _alike(self, made: Synthesis, drawn: SyntheticTable) -> Bins:
         """Return, in the other table's bins, the shared cells of each person."""

@@ -58,7 +58,7 @@ class Synthesizer:
             for numbers a pair (low, high).
         marginals: Tables that are measured in any case: ``[("Age", "Outcome")]``.
         weights: How much the error of a column or of a table counts:
-            ``{"Outcome": 3}``.
+            ``{"Outcome": 3}``, from 0.001 to 1000.
         ways: Choose among tables of up to 2 or 3 columns.
         rounds: Rounds of the adaptive method, or tables that `oneshot` chooses under
             pure ε; default by a public rule.
