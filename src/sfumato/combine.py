@@ -178,7 +178,7 @@ class Combining(ABC):
         on: str | Sequence[str] | None = None,
         *,
         prefix: str = "",
-        how: Literal["left", "inner"] = "left",
+        how: Literal["left", "inner"] | None = None,
         max_rows: int | None = None,
         max_groups: int | None = None,
     ) -> Self:
@@ -194,8 +194,8 @@ class Combining(ABC):
             on: Columns here that are compared with the public table's key; default
                 those of the same names. Private rows meet on the person alone.
             prefix: Stands before the names of the other table's columns.
-            how: Of a public table: ``"left"`` keeps rows that find no public row,
-                ``"inner"`` leaves them out.
+            how: Of a public table: ``"left"``, the default, keeps rows that find no
+                public row, ``"inner"`` leaves them out.
             max_rows: How many pairs of one person count fully in one group, and
             max_groups: in how many groups; default as the unit is declared.
 
@@ -212,13 +212,24 @@ class Combining(ABC):
         if public is not None:
             refuse_bounds(public.name, max_rows, max_groups)
             return self._asking(
-                join_public(self.query, public, on, prefix=prefix, how=how)
+                join_public(
+                    self.query,
+                    public,
+                    on,
+                    prefix=prefix,
+                    how="left" if how is None else how,
+                )
             )
         theirs = self._rows(other)
         if on is not None:
             raise DeclarationError(
                 N_("two private tables are joined on the person, and on nothing else"),
                 hint=N_("leave out on=…, or declare the other table as a PublicTable"),
+            )
+        if how is not None:  # pairs have no side without a match
+            raise DeclarationError(
+                N_("two private tables are joined on the person, and on nothing else"),
+                hint=N_("leave out on and how"),
             )
         bounds = {"max_rows": max_rows, "max_groups": max_groups}
         return self._asking(join_people(self.query, theirs, prefix=prefix, **bounds))

@@ -213,6 +213,8 @@ BAD = {
     "counted rows": (lambda s: s.query().join(s.table("labs").select(sf.count())), "before statistics"),
     "a bound below one": (lambda s: s.query().join("labs", max_rows=0), "at least 1"),
     "another way": (lambda s: s.query().join("sites", how="outer"), "left or inner"),
+    "a way of pairs": (lambda s: s.query().join("labs", how="left"), "on nothing else"),
+    "bounds of a look-up": (lambda s: s.query().join("sites", max_rows=3), "'sites' is public"),
     "a public table united": (lambda s: s.query().union("sites"), "no private table"),
     "no figure": (lambda s: s.query().per_person(), "each once"),
     "no feature": (lambda s: s.query().per_person(x=3), "no figure"),
