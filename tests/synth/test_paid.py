@@ -284,7 +284,7 @@ WHO = {n: sf.Unit("id", max_rows=n, max_groups=1) for n in (1, 3)}
         ({"weights": {"": "a"}}, "1 to 1000"),
         ({"weights": {"visits": 10**30}}, "1 to 1000"),
     ],
-    ids=str,
+    ids=["others", "name", "nothing", "text", "endless"],
 )
 def test_settings_of_linked_tables_that_go_unheard_are_refused(settings, words):
     """A slip of the pen in a name would drop its rules without a word."""
