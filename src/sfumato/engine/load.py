@@ -24,7 +24,7 @@ def open_engine(dataset: Dataset) -> DuckDBEngine | PostgresEngine | SparkEngine
         >>> from sfumato.declare.schema import Integer, Schema
         >>> rows = [{"Age": 30}, {"Age": None}]
         >>> open_engine(Dataset(rows, schema=Schema({"Age": Integer(0, 120)}))).layout
-        (Floating(double=True),)
+        (Floating(digits=53, double=True),)
 
     Raises:
         SourceError: The source cannot be opened or lacks a declared column, or, where
