@@ -345,6 +345,7 @@ def test_whatever_stands_anywhere_is_loaded_or_refused_in_one_line(data):
     [
         ('[[models]]\nname = "m"\nkind = "x"\ntarget = "c"\nepsilon = "1"\n', "kind"),
         ('[synthetic]\nepsilon = "1"\nkind = "x"\n', "kind"),
+        ('[columns.words]\ntype = "text"\nlower = 1\n', "lower"),
     ],
 )
 def test_an_unknown_entry_of_models_and_tables_is_named(table, place):

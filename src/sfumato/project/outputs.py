@@ -11,6 +11,7 @@ from typing import final
 
 from sfumato.errors import ProjectError
 from sfumato.project.load import Format
+from sfumato.project.uncommented import uncommented
 from sfumato.release import OwnerComparison, Release
 from sfumato.release.files import FORMATS, write
 from sfumato.release.libraries import need
@@ -133,11 +134,15 @@ class Outputs:
                 return FORMATS[form](releases, lang)
 
     def _asked_by(self) -> str:
-        """Return the text of the project file; the page is worth more than an error."""
+        """Return the project file without its comments, which may tell of the rows.
+
+        The page is worth more than an error.
+        """
         try:
-            return self.project.read_text(encoding="utf-8") if self.project else ""
+            text = self.project.read_text(encoding="utf-8") if self.project else ""
         except (OSError, ValueError):
             return ""
+        return uncommented(text)
 
     def write_owner(self, comparisons: Sequence[OwnerComparison], *, lang: str) -> None:
         """Write the owner's page, which only its owner may read: NOT PRIVATE."""

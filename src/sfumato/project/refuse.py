@@ -22,6 +22,7 @@ _COLUMNS: Mapping[str, type[BaseModel]] = {
     "date": column.DateColumn,
     "category": column.CategoryColumn,
     "boolean": column.BooleanColumn,
+    "text": column.TextColumn,
 }
 _TABLES: Mapping[str, type[BaseModel]] = {
     "data": model.DataTable,
@@ -148,7 +149,9 @@ def _kind(item: ErrorDetails, place: str) -> ProjectError:
     if given is None:
         return ProjectError(
             N_("{place}.type is missing"),
-            hint=N_('write type = "real", "integer", "date", "category" or "boolean"'),
+            hint=N_(
+                'write type = "real", "integer", "date", "category", "boolean" or "text"'
+            ),
             place=place,
         )
     near = nearest(str(given), _COLUMNS)
