@@ -202,3 +202,21 @@ def test_what_is_refused_spends_nothing(run, desk, clinic):
     Path("results/synthetic-patients.csv").write_text("mine")
     assert "exists already" in run("synth", "project.toml", "--yes").stderr
     assert Path("results/synthetic-patients.csv").read_text() == "mine"
+
+
+@pytest.mark.parametrize(
+    ("entry", "said"),
+    [
+        ('forbid = [{ "patients.sex" = "M", ward = "eye" }]', None),
+        ('marginals = [["patients.sex", "ward"]]', None),
+        ('marginals = [["patients.sec", "ward"]]', "unknown column 'sec'"),
+    ],
+)
+def test_a_check_knows_the_columns_that_are_lent(clinic, run, entry, said):
+    """A rule between tables is in order; a column that the head lacks is not."""
+    clinic(PROJECT + entry + "\n")
+
+    done = run("check", "project.toml", "--lang", "en")
+
+    assert (done.exit_code == 0) == (said is None), done.output
+    assert said is None or said in done.output

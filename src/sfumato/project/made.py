@@ -55,7 +55,13 @@ def check_made(project: Project, standing: Standing) -> None:
     for table in asked.table.tables:
         if table.name in private:
             with placed(f"{where}: synthetic, {table.name!r}"):
-                _check_columns(private[table.name].schema, _named(table))
+                own, lent = private[table.name].schema, f"{project.dataset.name}."
+                names = list(
+                    _named(table)
+                )  # those of the head table stand behind its name
+                borrowed = [n for n in names if n.startswith(lent) and n not in own]
+                _check_columns(schema, (n.removeprefix(lent) for n in borrowed))
+                _check_columns(own, (n for n in names if n not in borrowed))
     _afford(asked.loss, standing, N_("the synthetic table costs {cost}, {left} is left"))  # fmt: skip
 
 
