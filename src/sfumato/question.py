@@ -7,7 +7,6 @@ release.
 from __future__ import annotations
 
 import json
-from contextlib import suppress
 from dataclasses import dataclass, replace
 from typing import Any, final
 
@@ -26,7 +25,7 @@ from sfumato.declare.query import Query, Statistic
 from sfumato.declare.schema import Column
 from sfumato.engine import Engine
 from sfumato.engine.relate import NO_OTHERS
-from sfumato.errors import DeclarationError, EngineError
+from sfumato.errors import DeclarationError
 from sfumato.explain import Explanation, explain
 from sfumato.gate import Found, compare_for_owner, find_bounds, release
 from sfumato.ledger import Answered, Ledger
@@ -34,6 +33,7 @@ from sfumato.plan import Expected, Plan, expected_errors, make_plan
 from sfumato.plan.bounded import BoundedPlan, make_bounded
 from sfumato.post.clipping import bounds_told
 from sfumato.release import OwnerComparison, Receipt, Release, from_json
+from sfumato.secret import Quiet
 from sfumato.words import N_
 
 __all__ = ["Desk", "Question", "SessionPlan"]
@@ -292,32 +292,22 @@ class SessionPlan:
             if isinstance(done, Answered):
                 return from_json(done.content.decode())
             paid = done
-        made, stopped = self._answered(paid, title, level)
-        if stopped:
-            raise KeyboardInterrupt  # anew: frames of the first one hold exact integers
-        if made is None:
-            raise EngineError  # out here, so that it carries no context either
+        made = self._answered(paid, title, level)
         if request_key is not None:
             said = made.to_json().encode("utf-8", "backslashreplace")
             desk.ledger.answer(paid, said)
         return made
 
-    def _answered(
-        self, paid: Receipt, title: str, level: float
-    ) -> tuple[Release | None, bool]:
-        """Return the release, if none failed, and whether the user has stopped it."""
-        desk = self._desk
-        try:
-            with suppress(Exception):  # after the debit no text may carry a cell
-                plan, found = self._with_bounds(paid)
-                made = release(
-                    plan, desk.engine.run(plan), paid, title=title, confidence=level,
-                    delta=told_delta(desk.budget), found=found,
-                )  # fmt: skip
-                return made, False
-        except KeyboardInterrupt:
-            return None, True
-        return None, False
+    def _answered(self, paid: Receipt, title: str, level: float) -> Release:
+        """Look at the rows; after the debit no text and no frame may carry a cell."""
+        desk, delta = self._desk, told_delta(self._desk.budget)
+        with Quiet() as work:
+            plan, found = self._with_bounds(paid)
+            return release(
+                plan, desk.engine.run(plan), paid,
+                title=title, confidence=level, delta=delta, found=found,
+            )  # fmt: skip
+        raise work.stop
 
     def _with_bounds(self, paid: Receipt) -> tuple[Plan, Found | None]:
         """Return the plan to answer with, after the first step if there is one."""

@@ -651,7 +651,7 @@ def test_a_stopped_release_leaves_no_integer_in_its_traceback(monkeypatch):
         frame.f_code.co_name for frame, _ in traceback.walk_tb(error.__traceback__)
     ]
     assert error.__context__ is None and error.__cause__ is None
-    assert frames[1:] == ["release", "release"]
+    assert frames[1:] == ["release", "release", "_answered"]
     held = [frame.f_locals for frame, _ in traceback.walk_tb(error.__traceback__)][1:]
     assert "200" not in repr(held)
     assert desk.left == sf.Epsilon("0.7")

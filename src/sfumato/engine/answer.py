@@ -12,10 +12,10 @@ from sfumato.engine.physical import Layout
 from sfumato.engine.relate import NO_OTHERS, Others
 from sfumato.engine.statement import Statements, statement
 from sfumato.engine.table import log
-from sfumato.errors import EngineError, SourceError
+from sfumato.errors import SourceError
 from sfumato.plan import Plan
 from sfumato.plan.relate import others_in
-from sfumato.secret import Secret
+from sfumato.secret import Quiet, Secret
 from sfumato.words import N_
 
 __all__ = ["Answers", "Fetch"]
@@ -79,10 +79,13 @@ class Answers:
             EngineError: Anything failed; one fixed text, no cause, because the words of
                 a database may quote a cell. The debit stands.
         """
-        exact = self._try(plan, fetch)
-        if exact is None:  # raised out here, so that it carries no context either
-            raise EngineError
-        return Secret(exact)
+        with Quiet() as work:
+            try:
+                return Secret(self._exact(plan, fetch))
+            except Exception:
+                log.debug("the statement failed", exc_info=True)
+                raise
+        raise work.stop
 
     def _statement(self, plan: Plan) -> Statements | None:
         """Return the plan's statement, or none where there is nothing to compute.
@@ -109,10 +112,6 @@ class Answers:
             for here, asked in named
         )
 
-    def _try(self, plan: Plan, fetch: Fetch) -> Exact | None:
-        try:
-            asked = self._statement(plan)
-            return () if asked is None else asked.exact(fetch(asked.sql))
-        except Exception:  # noqa: BLE001  whatever it was, one text
-            log.debug("the statement failed", exc_info=True)
-            return None
+    def _exact(self, plan: Plan, fetch: Fetch) -> Exact:
+        asked = self._statement(plan)
+        return () if asked is None else asked.exact(fetch(asked.sql))

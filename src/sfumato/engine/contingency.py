@@ -34,9 +34,8 @@ import numpy as np
 from sfumato.declare.unit import PrivacyUnit, Unit
 from sfumato.engine.table import log
 from sfumato.engine.terms import Terms
-from sfumato.errors import EngineError
 from sfumato.plan.contingency import FINE, Coding, TableQuery, fraction
-from sfumato.secret import Secret
+from sfumato.secret import Quiet, Secret
 
 if TYPE_CHECKING:
     from sfumato.engine.dialect import Dialect
@@ -179,18 +178,17 @@ def count_tables(engine: Counter | Tabulator, query: TableQuery) -> Secret[Table
     Raises:
         EngineError: The engine failed; one fixed text, no cause. The debit stands.
     """
-    found: Tables | None = None
-    try:
-        found = (
-            engine.tables(query)
-            if isinstance(engine, Tabulator)
-            else _count(engine, query)
-        )
-    except Exception:  # noqa: BLE001  whatever it was, one text
-        log.debug("the statement failed", exc_info=True)
-    if found is None:  # raised out here, so that it carries no context either
-        raise EngineError
-    return Secret(found)
+    with Quiet() as work:
+        try:
+            return Secret(
+                engine.tables(query)
+                if isinstance(engine, Tabulator)
+                else _count(engine, query)
+            )
+        except Exception:
+            log.debug("the statement failed", exc_info=True)
+            raise
+    raise work.stop
 
 
 def _count(engine: Counter, query: TableQuery) -> Tables:

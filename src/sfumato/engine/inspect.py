@@ -6,7 +6,6 @@ check a declaration; its output must not leave the building.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import final
 
@@ -16,7 +15,7 @@ from sfumato.engine.duckdb import DuckDBEngine
 from sfumato.engine.postgres import PostgresEngine
 from sfumato.engine.spark import SparkEngine
 from sfumato.engine.terms import Terms
-from sfumato.errors import EngineError
+from sfumato.secret import Quiet
 
 __all__ = ["OwnerColumn", "owner_inspection"]
 
@@ -70,10 +69,10 @@ def owner_inspection(
         for test in _tests(name, column, terms)
     )
     row = None
-    with suppress(Exception):  # the error below has no context to show
+    with Quiet() as work:
         row = engine.unprotected(f"SELECT COUNT(*), {tests} FROM data")[0]  # noqa: S608  constants only
     if row is None:
-        raise EngineError
+        raise work.stop
     rows, *counts = (int(str(cell)) for cell in row)
     return tuple(
         OwnerColumn(

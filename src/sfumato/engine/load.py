@@ -12,6 +12,7 @@ from sfumato.engine.postgres import PostgresEngine
 from sfumato.engine.spark import SparkEngine
 from sfumato.engine.table import Table, log
 from sfumato.errors import SfumatoError, SourceError
+from sfumato.secret import Quiet
 from sfumato.words import N_
 
 __all__ = ["open_engine"]
@@ -30,6 +31,20 @@ def open_engine(dataset: Dataset) -> DuckDBEngine | PostgresEngine | SparkEngine
         SourceError: The source cannot be opened or lacks a declared column, or, where
             the number of rows is public, it has another number. Nothing was spent.
     """
+    failed = SourceError(
+        N_("the table cannot be opened by the engine; nothing was spent"),
+        hint=N_("ask the data owner to read the engine's log"),
+    )
+    with Quiet(SfumatoError, failed=failed) as work:  # a loader's frames may hold rows
+        try:
+            return _open(dataset)
+        except Exception:
+            log.debug("the table could not be opened", exc_info=True)
+            raise
+    raise work.stop
+
+
+def _open(dataset: Dataset) -> DuckDBEngine | PostgresEngine | SparkEngine:
     others = dataset.private
     if len({_place(one.source) for one in (dataset, *others.values())}) > 1:
         raise SourceError(

@@ -6,7 +6,6 @@ as the comparison of a synthetic table with the true one.
 
 from __future__ import annotations
 
-from contextlib import suppress
 from typing import Any
 
 import numpy as np
@@ -16,7 +15,7 @@ from sfumato.declare.unit import Unit
 from sfumato.engine.contingency import Counter
 from sfumato.engine.physical import Text as Stored
 from sfumato.engine.terms import Terms
-from sfumato.errors import EngineError
+from sfumato.secret import Quiet
 
 __all__ = ["identifier", "identifiers", "owner_rows", "whose_rows"]
 
@@ -43,12 +42,9 @@ def owner_rows(
     Raises:
         EngineError: The engine failed; its words may quote a cell, so they are not shown.
     """
-    found = None
-    with suppress(Exception):  # the error below has no context to show
-        found = _read(engine, schema)
-    if found is None:
-        raise EngineError
-    return found
+    with Quiet() as work:
+        return _read(engine, schema)
+    raise work.stop
 
 
 def whose_rows(
@@ -63,12 +59,16 @@ def whose_rows(
     Raises:
         EngineError: As for `owner_rows`.
     """
-    found = None
-    with suppress(Exception):
-        terms = Terms(schema, engine.layout, engine.dialect)
-        found = _read(engine, schema, identifiers(terms))
-    if found is None:
-        raise EngineError
+    with Quiet() as work:
+        return _whose(engine, schema)
+    raise work.stop
+
+
+def _whose(
+    engine: Counter, schema: Schema
+) -> tuple[list[str | None], dict[str, np.ndarray[Any, np.dtype[np.float64]]]]:
+    terms = Terms(schema, engine.layout, engine.dialect)
+    found = _read(engine, schema, identifiers(terms))
     return [*map(identifier, found.pop(_WHOSE))], found
 
 

@@ -11,7 +11,6 @@ import hashlib
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, ClassVar, Literal, Self, final
 
@@ -26,7 +25,7 @@ from sfumato import noise
 from sfumato.account import Loss
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
 from sfumato.declare.unit import rows_only
-from sfumato.errors import DeclarationError, EngineError
+from sfumato.errors import DeclarationError
 from sfumato.models.budget import read_budget
 from sfumato.models.claim import claim_of
 from sfumato.models.declared import Leaks, Span, feature_facts
@@ -46,6 +45,7 @@ from sfumato.models.table import (
     spans_of_rows,
 )
 from sfumato.models.work import Work
+from sfumato.secret import Quiet
 from sfumato.words import N_
 
 __all__ = ["Facts", "Job", "PrivateEstimator"]
@@ -369,14 +369,12 @@ def _described(job: Job, price: Price) -> str:
 
 def _sealed(ready: _Checked, name: str) -> Mapping[str, Any]:
     """Look at the rows; whatever goes wrong has one fixed text."""
-    learned, job = None, ready.job
+    job = ready.job
     total = job.passes * count_chunks(len(ready.table)) + job.steps
     seen = watching(name, total if job.passes else None)
-    with seen, suppress(Exception), np.errstate(all="ignore"):
-        learned = job.run(_work(ready))
-    if learned is None:
-        raise EngineError  # out here, so that it carries no context either
-    return learned
+    with Quiet() as work, seen, np.errstate(all="ignore"):
+        return job.run(_work(ready))
+    raise work.stop
 
 
 def _work(ready: _Checked) -> Work:

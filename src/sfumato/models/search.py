@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from itertools import product
 from typing import Any, Self
 
@@ -18,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from sfumato import noise
 from sfumato.account import Epsilon, Selection, describe
-from sfumato.errors import DeclarationError, EngineError
+from sfumato.errors import DeclarationError
 from sfumato.models.budget import ModelBudget, read_budget
 from sfumato.models.claim import claim_of
 from sfumato.models.declared import Span
@@ -30,6 +29,7 @@ from sfumato.models.price import Price, Pure
 from sfumato.models.progress import watching
 from sfumato.models.residuals import targets_of
 from sfumato.models.table import first_rows, labels_of, numbers_of, persons_of
+from sfumato.secret import Quiet
 from sfumato.words import N_
 
 __all__ = ["PrivateSearchCV"]
@@ -122,14 +122,10 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         private = noise.default().secure
         found = None
         # Its guarantee needs the number of trials to be secret: seconds are shown.
-        with (
-            watching(type(self).__name__),
-            suppress(Exception),
-            np.errstate(all="ignore"),
-        ):
+        with Quiet() as work, watching(type(self).__name__), np.errstate(all="ignore"):
             found = self._search(settings, X, y, persons, price)
         if found is None:
-            raise EngineError
+            raise work.stop
         self.best_params_, self.best_estimator_ = found
         self.best_estimator_.budget = self.budget
         self.best_estimator_.privacy_spent_ = self.privacy_spent_ = loss

@@ -17,7 +17,12 @@ from sfumato.account import Loss
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.schema import Integer, Real, Schema
 from sfumato.declare.unit import Rows, Unit
-from sfumato.errors import BudgetExceededError, DeclarationError, EngineError
+from sfumato.errors import (
+    BudgetExceededError,
+    DeclarationError,
+    EngineError,
+    SfumatoError,
+)
 from sfumato.models.budget import ModelBudget
 from sfumato.models.cells import OpenedCells, learnable, open_cells
 from sfumato.models.evaluation import Evaluation, evaluate
@@ -25,6 +30,7 @@ from sfumato.models.parts import coins, shuffled
 from sfumato.models.price import Price, read_price
 from sfumato.models.rehearsal import Expectation, rehearse
 from sfumato.models.residuals import RegressionEvaluation, evaluate_regression
+from sfumato.secret import Quiet
 from sfumato.words import N_
 
 __all__ = ["Order", "Trained", "Training"]
@@ -159,6 +165,13 @@ class Training:
         Raises:
             EngineError: Something failed; it was paid for, and the debit stands.
         """
+        kept = _Kept(keep)
+        with Quiet(SfumatoError) as work:
+            return self._run(kept)
+        kept.tell()
+        raise work.stop
+
+    def _run(self, keep: Callable[[Any], None]) -> Trained:
         order = self._order
         cells = self._cells.read([*self.features, order.target])
         if cells is None:  # reading may fail because of a row, so it costs the same
@@ -250,6 +263,26 @@ class Training:
         zeros = np.zeros((1, len(self.features)))
         model._check(zeros, np.zeros(1))  # noqa: SLF001  refuse wrong options now
         return model
+
+
+@final
+class _Kept:
+    """Whatever keeps the fitted model, and its own error, which names no row."""
+
+    def __init__(self, keep: Callable[[Any], None]) -> None:
+        self._keep, self._error = keep, list[Exception]()
+
+    def __call__(self, model: Any) -> None:
+        try:
+            self._keep(model)
+        except Exception as error:
+            self._error.append(error)
+            raise
+
+    def tell(self) -> None:
+        """Raise the error again, if there was one; its frames go no further up."""
+        for error in self._error:
+            raise error.with_traceback(None)
 
 
 @final

@@ -10,11 +10,11 @@ import numpy as np
 
 from sfumato.account import Epsilon, Loss
 from sfumato.engine.contingency import Counter, Measure, Tables, count_tables
-from sfumato.errors import EngineError, SfumatoError
+from sfumato.errors import SfumatoError
 from sfumato.gate import Purse
 from sfumato.plan.contingency import Coding, TablePlan, TableQuery
 from sfumato.release import Receipt
-from sfumato.secret import Secret
+from sfumato.secret import Quiet, Secret
 from sfumato.synth.coded import Columns
 from sfumato.synth.depend import Dependent, told_by
 from sfumato.synth.estimate import Noisy, total_of
@@ -88,16 +88,9 @@ def make(
     Raises:
         EngineError: Something failed; one fixed text. The debit stands.
     """
-    made: Made | None = None
-    try:
-        made = _make(layout, engine, receipt, progress)
-    except SfumatoError:
-        raise
-    except Exception:  # noqa: BLE001  after the debit no text may carry a cell
-        made = None
-    if made is None:
-        raise EngineError
-    return made
+    with Quiet(SfumatoError) as work:  # after the debit no text may carry a cell
+        return _make(layout, engine, receipt, progress)
+    raise work.stop
 
 
 def _make(
