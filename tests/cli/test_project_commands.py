@@ -115,7 +115,7 @@ def test_check_says_that_all_is_well(run, desk):
 
     assert "project.toml is in order: Small" in words.stdout
     assert "numbers from 0 to 250 mg/dL, step 1; missing: 0" in words.stdout
-    assert "together ε 0.75\nbudget ε 1; left ε 1" in words.stdout
+    assert "all releases together cost ε 0.75\nbudget ε 1; left ε 1" in words.stdout
     assert json.loads(data.stdout)["cost"] == "0.75"
     assert desk.files() == before
 
@@ -129,7 +129,8 @@ def test_check_tells_the_cost_of_a_synthetic_table(run, desk, good):
     desk.project(good[:start] + good[end:] + table)
     alone = run("check", "project.toml").stdout
 
-    assert "a synthetic table, for sfumato synth: ε 0.5" in beside
+    assert "sfumato synth  synthetic tables: 1  ε 0.5" in beside
+    assert "Caution" in beside and "Caution" not in alone
     assert "Next: sfumato plan" in beside
     assert "Next: sfumato synth" in alone
 

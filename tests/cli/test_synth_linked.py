@@ -174,6 +174,26 @@ ROWS = (
 )
 
 
+@pytest.mark.parametrize(("old", "new", "said"), [
+    ('shared = ["sex"]', 'shared = ["ward"]', "unknown column 'ward'"),
+    ('shared = ["sex"]', 'shared = ["street"]', "not made in the head table"),
+    ("complete = true", 'dependent = { ward = "sex" }', "unknown column 'sex'"),
+    ("weight = 3", 'weight = 3\nsurrogates = ["ward"]', "a surrogate as well"),
+    (TAIL_UNIT, TAIL_UNIT + 'missing = ["NA"]\n', "by another column than the head"),
+    ('["age"]\n', '["ward"]\n', "unknown column 'ward'"),
+])  # fmt: skip
+def test_a_check_refuses_what_synth_would(run, desk, clinic, old, new, said):
+    """From the declarations alone, so that nobody learns it after the releases are paid."""
+    clinic(PROJECT.replace(old, new))
+
+    done = run("check", "project.toml", "--lang", "en")
+    made = run("synth", "project.toml", "--yes", "--owner", "--lang", "en")
+
+    assert done.exit_code == made.exit_code == 2
+    assert said in done.stderr and said in made.stderr
+    assert not FILES & set(desk.files())
+
+
 def test_what_is_refused_spends_nothing(run, desk, clinic):
     """Tables that are not there, or not of people; attacks; files that exist."""
     shared = 'shared = ["sex"]'
@@ -209,7 +229,7 @@ def test_what_is_refused_spends_nothing(run, desk, clinic):
     [
         ('forbid = [{ "patients.sex" = "M", ward = "eye" }]', None),
         ('marginals = [["patients.sex", "ward"]]', None),
-        ('marginals = [["patients.sec", "ward"]]', "unknown column 'sec'"),
+        ('marginals = [["patients.sec", "ward"]]', "did you mean 'patients.sex'?"),
     ],
 )
 def test_a_check_knows_the_columns_that_are_lent(clinic, run, entry, said):

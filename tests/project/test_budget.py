@@ -11,6 +11,7 @@ import sfumato as sf
 from sfumato.account import GDP, ZCDP, ApproxDP, Epsilon
 from sfumato.errors import ProjectError
 from sfumato.project import load, total_cost
+from sfumato.project.spend import spends, total_of
 
 HEAD = """\
 [data]
@@ -246,6 +247,31 @@ def test_a_free_release_gets_nothing(project):
 
     assert free.plan.cost.units == 0
     assert paid.loss == Epsilon("1")
+
+
+MADE = '[synthetic]\n{key}\n[[models]]\nname = "m"\ntarget = "Outcome"\n'
+
+
+@pytest.mark.parametrize("split", SPLITS)
+def test_shares_leave_what_models_and_tables_will_spend(project, split):
+    """The budget pays for all that the file asks for, to the last unit."""
+    made = MADE.format(key="epsilon = 0.25") + "epsilon = 0.125\ntest_epsilon = 0.125\n"
+    asked = text(f'epsilon = "1"\nsplit = "{split}"', "", "epsilon = 0.1", "")
+    found = load(project(asked + made))
+
+    assert total_cost(found.releases) == Epsilon("0.5")
+    assert total_of(spends(found)) == Epsilon("1")
+
+
+def test_shares_fit_the_smallest_limit(project):
+    """Every release is charged to each limit: larger shares could never be spent."""
+    limits = "".join(
+        f'[[budget.limits]]\nkind = "{kind}"\nname = "{kind}"\nepsilon = {cap}\n'
+        for kind, cap in (("analyst", 0.6), ("project", 0.9))
+    )
+    asked = text(f'epsilon = "1"\nsplit = "equal"\n{limits}', "", "epsilon = 0.2", "")
+
+    assert [str(a.loss) for a in load(project(asked)).releases] == ["0.2", "0.2", "0.2"]
 
 
 def test_nothing_left_to_share_is_refused(project):

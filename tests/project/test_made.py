@@ -11,6 +11,19 @@ from sfumato.project.made import check_made
 from sfumato.project.standing import standing
 from sfumato.project.synthetic import SyntheticTable
 
+REST = """
+[columns.Note]
+type = "text"
+
+[columns.Region]
+type = "category"
+values = ["n", "s"]
+
+[columns.Ward]
+type = "category"
+values = ["a", "b", "c"]
+"""
+
 BASE = """
 title = "Pima"
 
@@ -71,7 +84,7 @@ def test_what_can_be_made_passes(tmp_path, text):
 
 
 @pytest.mark.parametrize(("text", "said"), [
-    (model(target="Outcme"), "models, 'm': unknown column 'Outcme'"),
+    (model(target="Outcme"), "models.m: unknown column 'Outcme'"),
     (model(features='["Glucos"]'), "did you mean 'Glucose'"),
     (model(features='["Outcome"]'), "cannot be a feature too"),
     ('[synthetic]\nepsilon = "1"\ncolumns = ["Glucose", "Nope"]\n', "synthetic: unknown column 'Nope'"),
@@ -87,6 +100,59 @@ def test_unknown_columns_are_refused_with_their_place(tmp_path, text, said):
     assert said in str(refused.value)
     assert refused.value.code == "SF103"
     assert not list(tmp_path.glob("*.ledger*"))
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    (model(target="Note"), "models.m: a model cannot use column 'Note'"),
+    (model(target="Glucose", features='["Outcome"]'), "models.m: LogisticRegression cannot predict 'Glucose'"),
+    (model() + "options = { degre = 2 }\n", "models.m: LogisticRegression has no option 'degre'"),
+    (model() + 'delta = "1e-6"\n', "models.m: Gaussian noise has no pure epsilon"),
+    (model(name="a/b"), "cannot be the name of a file"),
+    (model(epsilon="0.1") * 2, "two models are called 'm'"),
+    ('[synthetic]\nepsilon = "1"\ndependent = { Region = "Glucose" }\n', "synthetic: column 'Glucose' has no declared keys"),
+    ('[synthetic]\nepsilon = "1"\ndependent = { Region = { Ward = { z = "n" } } }\n', "synthetic: "),
+    ('[synthetic]\nepsilon = "1"\ndependent = { Region = "Ward" }\nmarginals = [["Region", "Ward"]]\n', "is not modelled"),
+    ('[synthetic]\nepsilon = "1"\nsurrogates = ["Ward"]\n', "declared and a surrogate as well"),
+    ('[synthetic]\nepsilon = "1"\nmethod = "oneshot"\nways = 4\n', "ways must be a whole number from 2 to 3"),
+    ('[synthetic]\nepsilon = "1"\nforbid = [{ Ward = ["a", "b", "z"] }]\n', "synthetic: "),
+    ('[synthetic]\nepsilon = "0.00000000001"\n', "is too little to be shared"),
+    ('[synthetic]\nepsilon = "1"\ntarget = "Ward"\n', "cannot be predicted"),
+    ('[synthetic]\nepsilon = "1"\nquasi_identifiers = ["Wrd"]\n', "unknown column 'Wrd'"),
+])  # fmt: skip
+def test_what_a_command_would_refuse_by_the_declarations_is_refused(
+    tmp_path, text, said
+):
+    """Options, kinds of columns, dependencies, memory: a check finds them beforehand."""
+    with pytest.raises(SfumatoError) as refused:
+        checked(tmp_path, REST + text)
+
+    assert said in str(refused.value)
+    assert not list(tmp_path.glob("*.ledger*"))
+
+
+def test_without_scikit_learn_the_columns_of_models_are_checked(tmp_path, monkeypatch):
+    """A steward's desk may lack it; what needs no library is refused all the same."""
+    monkeypatch.setattr("sfumato.project.made.knows_models", lambda: False)
+
+    checked(tmp_path, model() + "options = { degre = 2 }\n")
+    with pytest.raises(SfumatoError, match="unknown column 'Outcme'"):
+        checked(tmp_path, model(target="Outcme"))
+
+
+def test_a_rule_of_private_bounds_is_known_to_a_check(tmp_path):
+    """A run would refuse a filter on a column whose bounds are found."""
+    private = BASE.replace("upper = 250", "upper = 250\nprivate_bounds = 0.99")
+    release = """
+[[releases]]
+name = "r"
+epsilon = "0.5"
+statistics = [{ mean = "Glucose" }]
+where = "Glucose > 3"
+"""
+    (tmp_path / "project.toml").write_text(private + release, encoding="utf-8")
+
+    with pytest.raises(SfumatoError, match="has private bounds and is also filtered"):
+        load(tmp_path / "project.toml")
 
 
 @pytest.mark.parametrize("text", [

@@ -17,7 +17,6 @@ from sfumato.cli.money import loss_words
 from sfumato.cli.synthesize import (
     TableManner,
     asked_table,
-    check_owner,
     confirm,
     fits,
     session_of,
@@ -26,6 +25,7 @@ from sfumato.cli.synthesize import (
 from sfumato.cli.tongue import say, tongue
 from sfumato.errors import ProjectError
 from sfumato.project import Project
+from sfumato.project.made import check_owner
 from sfumato.project.outputs import Outputs, refuse_existing
 from sfumato.project.source import check_source
 from sfumato.project.synthetic import AskedTable

@@ -8,7 +8,7 @@ from sfumato.account import GDP, ZCDP, ApproxDP, Budget, Epsilon, Loss, epsilon_
 from sfumato.account.loss import decimal_text
 from sfumato.cli.tongue import say
 from sfumato.ledger import Balance
-from sfumato.project import Project, total_cost
+from sfumato.project import Project
 from sfumato.project.budget import has_large_delta
 from sfumato.project.standing import Standing
 from sfumato.words import N_
@@ -126,11 +126,10 @@ def loss_data(loss: Loss, delta: str) -> dict[str, Any]:
 
 
 def standing_data(project: Project, standing: Standing) -> dict[str, Any]:
-    """Return budget, cost and what is left as JSON values."""
+    """Return the budget and what is left as JSON values."""
     return {
         "measure": project.budget.measure,
         "delta": project.delta,
-        "cost": str(total_cost(project.releases)),
         "budget": str(project.budget.cap),
         "left": str(standing.left),
         "limits": [

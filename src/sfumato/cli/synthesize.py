@@ -19,8 +19,9 @@ from sfumato.cli.tongue import say, tongue
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.schema import Schema
 from sfumato.engine.load import open_engine
-from sfumato.errors import DeclarationError, ProjectError, nearest
+from sfumato.errors import ProjectError
 from sfumato.project import Project
+from sfumato.project.made import check_owner
 from sfumato.project.outputs import Outputs, refuse_existing
 from sfumato.project.source import check_source
 from sfumato.project.synthetic import AskedTable
@@ -31,9 +32,8 @@ from sfumato.words import N_
 if TYPE_CHECKING:
     from sfumato.release.quality import Attack
     from sfumato.synth import Synthesis, SynthesisPlan
-    from sfumato.synth.run import Layout
 
-__all__ = ["TableManner", "asked_table", "check_owner", "confirm", "fits", "judge", "made_before",
+__all__ = ["TableManner", "asked_table", "confirm", "fits", "judge", "made_before",
            "session_of", "synthesize", "with_progress"]  # fmt: skip
 
 T = TypeVar("T")
@@ -170,29 +170,6 @@ def _check_held_out(project: Project, manner: TableManner) -> None:
     held_out = _held_out(project, manner)
     if held_out is not None:
         open_engine(held_out).close()
-
-
-def check_owner(layout: Layout, asked: AskedTable, schema: Schema) -> None:
-    """Refuse what the owner's page could not tell, before the debit."""
-    made = {grid.name for grid in layout.grids}
-    target = asked.table.target
-    if target:
-        keys = getattr(schema[target], "values", ())
-        if len(keys) != 2 or target not in made:  # noqa: PLR2004
-            raise DeclarationError(
-                N_("column {name} cannot be predicted: it has not two declared keys"),
-                hint=N_("name a category of two keys, or a boolean"),
-                name=repr(target),
-            )
-    made |= set(asked.table.surrogates) | set(asked.table.dependent)
-    for name in asked.table.quasi_identifiers:
-        if name not in made:
-            raise DeclarationError(
-                N_("unknown column {name}"),
-                hint=N_("did you mean {near}?"),
-                name=repr(name),
-                near=nearest(name, made),
-            )
 
 
 def session_of(project: Project, manner: TableManner) -> Session:

@@ -33,7 +33,7 @@ from sfumato.models.residuals import RegressionEvaluation, evaluate_regression
 from sfumato.secret import Quiet
 from sfumato.words import N_
 
-__all__ = ["Order", "Trained", "Training"]
+__all__ = ["Lesson", "Order", "Trained", "Training"]
 
 
 @final
@@ -87,6 +87,92 @@ class Trained:
 
 
 @final
+class Lesson:
+    """An order that fits a schema: all is checked that needs no table.
+
+    Args:
+        schema: What is declared of the table.
+        order: What shall be learned.
+        budget: What pays.
+
+    Raises:
+        DeclarationError: The order does not fit the schema. Nothing was spent.
+    """
+
+    def __init__(self, schema: Schema, order: Order, budget: ModelBudget) -> None:
+        """Check; opens nothing and spends nothing."""
+        unit = schema.unit
+        schema[order.target]
+        names = order.features or tuple(n for n in schema if n != order.target)
+        if order.target in names:
+            raise DeclarationError(
+                N_("the target {name} cannot be a feature too"),
+                hint=N_("leave it out of features"),
+                name=repr(order.target),
+            )
+        known = {n: learnable(n, schema[n]) for n in (*names, order.target)}
+        self.features, self.order, self._measure = tuple(names), order, budget.measure
+        self.persons, self.most = isinstance(unit, Unit), unit.max_rows
+        self.schema = Schema(known, Rows(neighbours=unit.neighbours, size=unit.size))
+        self.model = self._estimator(budget)
+
+    @property
+    def cost(self) -> Loss:
+        """What fit and test will be charged together."""
+        order = self.order
+        prices = [self._price(order.epsilon, order.delta or 0)]
+        if order.test_epsilon is not None:
+            prices.append(self._price(order.test_epsilon, 0))
+        first, *rest = (p.loss(self._measure) for p in prices)
+        for loss in rest:
+            first = first + loss  # type: ignore[operator]  # one currency
+        return first
+
+    def _price(self, epsilon: Any, delta: Any) -> Price:
+        neighbours = self.schema.unit.neighbours
+        rows = self.most if self.persons else None
+        return read_price(epsilon, delta, neighbours, rows, persons=self.persons)
+
+    def _estimator(self, budget: ModelBudget) -> Any:
+        order = self.order
+        kind = getattr(models, order.estimator)
+        column = self.schema[order.target]
+        number = isinstance(column, Real | Integer)
+        if is_regressor(kind()) != number:
+            raise DeclarationError(
+                N_("{estimator} cannot predict {name}"),
+                hint=N_(
+                    "predict a category with a classifier, a number with a regression"
+                ),
+                estimator=order.estimator,
+                name=repr(order.target),
+            )
+        taken = {"epsilon", "delta", "budget", "schema", "target", "on_leak"}
+        taken |= {"neighbours", "rows_per_person"}  # the unit says both
+        unknown = set(order.options) - (set(kind().get_params()) - taken)
+        if unknown:
+            raise DeclarationError(
+                N_("{estimator} has no option {name}"),
+                hint=N_("leave it out, or see docs/models"),
+                estimator=order.estimator,
+                name=repr(min(unknown)),
+            )
+        model = kind(
+            epsilon=order.epsilon,
+            delta=order.delta or 0,
+            budget=budget,
+            schema=self.schema,
+            target=order.target,
+            rows_per_person=self.most if self.persons else None,
+            **order.options,
+        )
+        model._least_rows = 0  # noqa: SLF001  an error would tell that there is no row
+        zeros = np.zeros((1, len(self.features)))
+        model._check(zeros, np.zeros(1))  # noqa: SLF001  refuse wrong options now
+        return model
+
+
+@final
 class Training:
     """An order on an opened table: checked, not yet paid.
 
@@ -103,21 +189,11 @@ class Training:
 
     def __init__(self, dataset: Dataset, order: Order, budget: ModelBudget) -> None:
         """Open the table and check everything that needs no row."""
-        schema, unit = dataset.schema, dataset.schema.unit
-        schema[order.target]
-        names = order.features or tuple(n for n in schema if n != order.target)
-        if order.target in names:
-            raise DeclarationError(
-                N_("the target {name} cannot be a feature too"),
-                hint=N_("leave it out of features"),
-                name=repr(order.target),
-            )
-        known = {n: learnable(n, schema[n]) for n in (*names, order.target)}
-        self.features, self._order, self._budget = tuple(names), order, budget
-        self._persons = isinstance(unit, Unit)
-        self._most = unit.max_rows
-        self._schema = Schema(known, Rows(neighbours=unit.neighbours, size=unit.size))
-        self._model = self._estimator()
+        lesson = Lesson(dataset.schema, order, budget)
+        self.features, self._order, self._budget = lesson.features, order, budget
+        self._persons, self._most = lesson.persons, lesson.most
+        self._schema, self._model = lesson.schema, lesson.model
+        self.cost: Loss = lesson.cost
         self._cells: OpenedCells = open_cells(dataset)
         dataset.pay_from(budget.dataset)
         left = budget.left
@@ -135,23 +211,6 @@ class Training:
         All may be checked with a budget in memory, so that no ledger begins for nothing.
         """
         self._budget = self._model.budget = budget
-
-    @property
-    def cost(self) -> Loss:
-        """What fit and test will be charged together."""
-        order = self._order
-        prices = [self._price(order.epsilon, order.delta or 0)]
-        if order.test_epsilon is not None:
-            prices.append(self._price(order.test_epsilon, 0))
-        first, *rest = (p.loss(self._budget.measure) for p in prices)
-        for loss in rest:
-            first = first + loss  # type: ignore[operator]  # one currency
-        return first
-
-    def _price(self, epsilon: Any, delta: Any) -> Price:
-        neighbours = self._schema.unit.neighbours
-        rows = self._most if self._persons else None
-        return read_price(epsilon, delta, neighbours, rows, persons=self._persons)
 
     def run(self, keep: Callable[[Any], None] = lambda _: None) -> Trained:
         """Pay, fit; pay, test. Each row, or person, is fitted or tested, by an own coin.
@@ -225,44 +284,6 @@ class Training:
     def _digest(self) -> str:
         text = repr((self._order, self.features))
         return hashlib.sha256(text.encode()).hexdigest()
-
-    def _estimator(self) -> Any:
-        order = self._order
-        kind = getattr(models, order.estimator)
-        column = self._schema[order.target]
-        number = isinstance(column, Real | Integer)
-        if is_regressor(kind()) != number:
-            raise DeclarationError(
-                N_("{estimator} cannot predict {name}"),
-                hint=N_(
-                    "predict a category with a classifier, a number with a regression"
-                ),
-                estimator=order.estimator,
-                name=repr(order.target),
-            )
-        taken = {"epsilon", "delta", "budget", "schema", "target", "on_leak"}
-        taken |= {"neighbours", "rows_per_person"}  # the unit says both
-        unknown = set(order.options) - (set(kind().get_params()) - taken)
-        if unknown:
-            raise DeclarationError(
-                N_("{estimator} has no option {name}"),
-                hint=N_("leave it out, or see docs/models"),
-                estimator=order.estimator,
-                name=repr(min(unknown)),
-            )
-        model = kind(
-            epsilon=order.epsilon,
-            delta=order.delta or 0,
-            budget=self._budget,
-            schema=self._schema,
-            target=order.target,
-            rows_per_person=self._most if self._persons else None,
-            **order.options,
-        )
-        model._least_rows = 0  # noqa: SLF001  an error would tell that there is no row
-        zeros = np.zeros((1, len(self.features)))
-        model._check(zeros, np.zeros(1))  # noqa: SLF001  refuse wrong options now
-        return model
 
 
 @final

@@ -23,6 +23,7 @@ from sfumato.account.deployment import SCENARIOS, Scenario
 from sfumato.account.loss import decimal_text
 from sfumato.errors import BudgetExceededError, DeclarationError, ProjectError
 from sfumato.plan import expected_errors, make_plan
+from sfumato.plan.bounded import make_bounded
 from sfumato.project.load import Asked, Project
 from sfumato.project.standing import CURRENCY, Standing
 from sfumato.words import N_
@@ -97,9 +98,12 @@ def errors_at(
     """
     if not isinstance(loss, GDP) and not isinstance(asked.loss, GDP):
         loss = type(loss).from_units(loss.units, asked.loss.delta_units)
-    plan = make_plan(
-        asked.query, project.dataset.schema, loss, dataset=project.dataset.name
-    )
+    schema, name = project.dataset.schema, project.dataset.name
+    bounded = make_bounded(asked.query, schema, loss, dataset=name)
+    if bounded is None:
+        plan = make_plan(asked.query, schema, loss, dataset=name)
+    else:  # a part of the loss finds clipping bounds first
+        plan = bounded.widest()
     found = expected_errors(plan, rows=rows, confidence=asked.confidence)
     return tuple(e.error for e in found)
 

@@ -2,16 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
 from pydantic import Field
 
+from sfumato.account import Loss as Price
+from sfumato.account import Measure
+from sfumato.declare.unit import Rows, Unit
+from sfumato.errors import ProjectError
+from sfumato.models.price import read_price
 from sfumato.project.value import Delta, Loss, Strict, Title
+from sfumato.words import N_
 
 if TYPE_CHECKING:
     from sfumato.models.training import Order
 
-__all__ = ["ModelTable", "order_of"]
+__all__ = ["ModelTable", "order_of", "price_of", "refuse_names"]
+
+_LONGEST = 200  # bytes of a name, for file systems allow about 255 with its endings
 
 
 class ModelTable(Strict):
@@ -66,3 +75,52 @@ def order_of(wish: ModelTable) -> Order:
         hoped=wish.expected,
         rows=wish.rows,
     )
+
+
+def price_of(wish: ModelTable, unit: Rows | Unit, measure: Measure) -> Price:
+    """Return what the fit and the private test of a model cost together.
+
+    Args:
+        wish: The model.
+        unit: Who is protected.
+        measure: The currency of the budget.
+
+    Raises:
+        DeclarationError: The budget cannot pay for such noise. Nothing was spent.
+    """
+    persons = isinstance(unit, Unit)
+    rows = unit.max_rows if persons else None
+    asked = [(wish.epsilon, wish.delta or 0)]
+    if wish.test_epsilon is not None:
+        asked.append((wish.test_epsilon, 0))
+    first, *rest = (
+        read_price(epsilon, delta, unit.neighbours, rows, persons=persons).loss(measure)
+        for epsilon, delta in asked
+    )
+    for loss in rest:
+        first = first + loss  # type: ignore[operator]  # one currency
+    return first
+
+
+def refuse_names(names: Sequence[str], file: str) -> None:
+    """Refuse names of models that files cannot bear, before anything is paid for them.
+
+    Raises:
+        ProjectError: Two models have one name, or a name is no name of a file.
+    """
+    for name in names:
+        if names.count(name) > 1:
+            raise ProjectError(
+                N_("{file}: two models are called {name}"),
+                hint=N_("give each model a name of its own"),
+                file=file,
+                name=repr(name),
+            )
+        usual = name.isprintable() and not set(name) & set("/\\")
+        if not usual or len(name.encode()) > _LONGEST:
+            raise ProjectError(
+                N_("{file}: {name} cannot be the name of a file"),
+                hint=N_("give the model a short name without / and other such signs"),
+                file=file,
+                name=repr(name[:60]),
+            )

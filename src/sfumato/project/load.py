@@ -22,16 +22,17 @@ from sfumato.declare.where import parse_filter
 from sfumato.errors import DeclarationError, ProjectError, nearest
 from sfumato.ledger import Declared, Limit
 from sfumato.plan import Plan, make_plan
+from sfumato.plan.bounded import BoundedPlan, make_bounded
 from sfumato.plan.check import check_query
 from sfumato.project import model
 from sfumato.project.address import declared_source, table_name
 from sfumato.project.budget import declared_budget, declared_limits, given
 from sfumato.project.column import with_derived
-from sfumato.project.learned import ModelTable
+from sfumato.project.learned import ModelTable, price_of
 from sfumato.project.place import place_of, placed, shown
 from sfumato.project.refuse import refusal
 from sfumato.project.related import still_underived, with_rows
-from sfumato.project.share import Wanted, share_out
+from sfumato.project.share import Pot, Wanted, share_out
 from sfumato.project.sql import asked_in_sql
 from sfumato.project.synthetic import AskedTable
 from sfumato.project.toml import read_toml
@@ -56,6 +57,7 @@ class Asked:
         confidence: Of every interval.
         targets: For each statistic the error wished, in its unit; or none.
         shared: Whether the loss is a share.
+        bounded: Its two steps, where clipping bounds are found first.
     """
 
     name: str
@@ -66,6 +68,12 @@ class Asked:
     confidence: float
     targets: tuple[float | None, ...] = ()
     shared: bool = False
+    bounded: BoundedPlan | None = None
+
+    @property
+    def answering(self) -> Plan:
+        """The plan of the figures: all of it, or with what finding bounds has left."""
+        return self.plan if self.bounded is None else self.bounded.widest()
 
 
 @final
@@ -166,7 +174,13 @@ def from_values(raw: dict[str, Any], where: Path) -> Project:
     _check_names(file, where.name)
     budget = declared_budget(file.budget, where.name)
     anchor = file.budget.anchor
-    releases = _releases(file, dataset, budget, where.name)
+    limits = declared_limits(file.budget.limits, budget, where.name)
+    synthetic = _synthetic(file, budget, where.name)
+    caps: Any = tuple(limit.cap for limit in limits)
+    pot = Pot(caps=caps)
+    if file.budget.split is not None:
+        pot = Pot(_taken(file, dataset, budget, synthetic, where.name), caps)
+    releases = _releases(file, dataset, budget, pot, where.name)
     return Project(
         path=where,
         title=_title(file.title, file.data.name),
@@ -175,9 +189,9 @@ def from_values(raw: dict[str, Any], where: Path) -> Project:
         budget=budget,
         ledger=_ledger(file.budget.ledger or f"{where.stem}.ledger", where),
         anchor=_beside(where, anchor, "budget.anchor") if anchor else None,
-        limits=declared_limits(file.budget.limits, budget, where.name),
+        limits=limits,
         releases=releases,
-        synthetic=_synthetic(file, budget, where.name),
+        synthetic=synthetic,
         folder=_beside(where, file.output.folder, "output.folder"),
         formats=tuple(dict.fromkeys(file.output.formats)),
         headline=_headline(file, releases, where.name),
@@ -249,8 +263,23 @@ def _check_names(file: model.ProjectFile, where: str) -> None:
             )
 
 
+def _taken(
+    file: model.ProjectFile,
+    dataset: Dataset,
+    budget: Budget,
+    synthetic: AskedTable | None,
+    where: str,
+) -> tuple[Loss, ...]:
+    """Return what models and a synthetic table will spend, which no release can share."""
+    found = [] if synthetic is None else [synthetic.loss]
+    for wish in file.models:
+        with placed(f"{where}: {place_of('models', wish.name)}"):
+            found.append(price_of(wish, dataset.schema.unit, budget.measure))
+    return tuple(found)
+
+
 def _releases(
-    file: model.ProjectFile, dataset: Dataset, budget: Budget, where: str
+    file: model.ProjectFile, dataset: Dataset, budget: Budget, pot: Pot, where: str
 ) -> tuple[Asked, ...]:
     wanted = [
         Wanted(
@@ -262,7 +291,7 @@ def _releases(
         )
         for e in file.releases
     ]
-    losses = share_out(wanted, budget, file.budget, dataset.schema, where)
+    losses = share_out(wanted, budget, file.budget, dataset.schema, where, pot)
     return tuple(
         _asked(entry, w.query, loss, dataset, where)
         for entry, w, loss in zip(file.releases, wanted, losses, strict=True)
@@ -314,6 +343,7 @@ def _asked(
 ) -> Asked:
     with placed(f"{file}: {place_of('releases', entry.name)}"):
         plan = make_plan(query, dataset.schema, loss, dataset=dataset.name)
+        bounded = make_bounded(query, dataset.schema, loss, dataset=dataset.name)
     return Asked(
         name=entry.name,
         title=_title(entry.title, entry.name),
@@ -323,6 +353,7 @@ def _asked(
         confidence=entry.confidence,
         targets=_targets(entry, query),
         shared=entry.epsilon is None and entry.rho is None,
+        bounded=bounded,
     )
 
 

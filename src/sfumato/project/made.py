@@ -2,104 +2,117 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from functools import reduce
-from operator import add
-from typing import Any
+from importlib.util import find_spec
+from typing import TYPE_CHECKING
 
 from sfumato.account import Loss
 from sfumato.declare.schema import Schema
-from sfumato.declare.unit import Unit
-from sfumato.errors import BudgetExceededError, DeclarationError
-from sfumato.models.price import read_price
-from sfumato.project.learned import ModelTable
+from sfumato.errors import BudgetExceededError, DeclarationError, nearest
+from sfumato.project.learned import ModelTable, order_of, refuse_names
 from sfumato.project.load import Project
-from sfumato.project.place import placed
+from sfumato.project.place import place_of, placed
+from sfumato.project.spend import fits, spends
 from sfumato.project.standing import Standing
-from sfumato.project.synthetic import MadeTable
+from sfumato.project.synthetic import AskedTable
 from sfumato.words import N_
 
-__all__ = ["check_made"]
+if TYPE_CHECKING:
+    from sfumato.synth.run import Layout
+
+__all__ = ["check_made", "check_owner", "knows_models"]
+
+_TOO_DEAR = {
+    "train": N_("fit and test cost {cost}, {left} is left"),
+    "synth": N_("the synthetic table costs {cost}, {left} is left"),
+}
+
+
+def knows_models() -> bool:
+    """Tell whether scikit-learn is there, without which models are checked in part."""
+    return find_spec("sklearn") is not None
 
 
 def check_made(project: Project, standing: Standing) -> None:
-    """Refuse models and synthetic tables of unknown columns, or beyond the budget.
+    """Refuse what ``train`` and ``synth`` would refuse, from the declarations alone.
 
     Args:
         project: The declarations.
         standing: What is left to spend.
 
     Raises:
-        ProjectError: A column is not declared. Nothing was read and nothing spent.
+        ProjectError: A model or a synthetic table does not fit the declared columns, the
+            budget's currency or its own settings. Nothing was read and nothing spent.
         BudgetExceededError: What they cost is more than is left. Nothing was spent.
     """
-    where, schema = project.path.name, project.dataset.schema
-    for model in project.models:
-        with placed(f"{where}: models, {model.name!r}"):
-            _check_columns(schema, [model.target, *model.features])
-            if model.target in model.features:
-                raise DeclarationError(
-                    N_("the target {name} cannot be a feature too"),
-                    hint=N_("leave it out of features"),
-                    name=repr(model.target),
-                )
-    if project.models:
-        prices = [p for model in project.models for p in _prices(project, model)]
-        _afford(reduce(add, prices), standing, N_("fit and test cost {cost}, {left} is left"))  # fmt: skip
-    asked = project.synthetic
-    if asked is None:
-        return
-    with placed(f"{where}: synthetic"):
-        _check_columns(schema, _named(asked.table))
-    private = project.dataset.private
-    for table in asked.table.tables:
-        if table.name in private:
-            with placed(f"{where}: synthetic, {table.name!r}"):
-                own, lent = private[table.name].schema, f"{project.dataset.name}."
-                names = list(
-                    _named(table)
-                )  # those of the head table stand behind its name
-                borrowed = [n for n in names if n.startswith(lent) and n not in own]
-                _check_columns(schema, (n.removeprefix(lent) for n in borrowed))
-                _check_columns(own, (n for n in names if n not in borrowed))
-    _afford(asked.loss, standing, N_("the synthetic table costs {cost}, {left} is left"))  # fmt: skip
+    where = project.path.name
+    refuse_names([wish.name for wish in project.models], where)
+    for wish in project.models:
+        with placed(f"{where}: {place_of('models', wish.name)}"):
+            _check_model(project, wish)
+    if project.synthetic is not None:
+        with placed(f"{where}: synthetic"):
+            _check_table(project, project.synthetic)
+    for spend in spends(project):
+        if spend.command != "run":
+            _afford(spend.cost, standing, _TOO_DEAR[spend.command])
 
 
-def _check_columns(schema: Schema, names: Iterable[str]) -> None:
-    for name in names:
+def _check_model(project: Project, wish: ModelTable) -> None:
+    schema = project.dataset.schema
+    for name in (wish.target, *wish.features):
         schema[name]
+    if not knows_models():
+        return
+    from sfumato.models.budget import ModelBudget
+    from sfumato.models.training import Lesson
+
+    budget = ModelBudget(project.budget, dataset=project.dataset.name)  # in memory
+    Lesson(schema, order_of(wish), budget)
 
 
-def _named(table: MadeTable) -> Iterator[str]:
-    """Iterate over the names of declared columns that a synthetic table speaks of."""
-    yield from table.columns
-    yield from table.weights
-    if not isinstance(table.complete, bool):
-        yield from table.complete
-    for several in (*table.marginals, *table.forbid):
-        yield from several
+def _check_table(project: Project, asked: AskedTable) -> None:
+    from sfumato.synth.layout import layout_of
+
+    dataset = project.dataset
+    if asked.table.tables:
+        others = {one.name: dataset.private[one.name] for one in asked.table.tables}
+        layout = asked.table.linked().layouts(dataset, others, asked.loss)[""]
+    else:
+        options = asked.table.synthesizer().options
+        layout = layout_of(dataset.name, dataset.schema, options, asked.loss)
+    check_owner(layout, asked, dataset.schema)
 
 
-def _prices(project: Project, model: ModelTable) -> Iterator[Any]:
-    """Iterate over what a fit and its test cost, in the budget's currency."""
-    unit, measure = project.dataset.schema.unit, project.budget.cap.measure
-    persons = isinstance(unit, Unit)
-    rows = unit.max_rows if persons else None
-    with placed(f"{project.path.name}: models, {model.name!r}"):
-        for epsilon, delta in ((model.epsilon, model.delta), (model.test_epsilon, 0)):
-            if epsilon is not None:
-                price = read_price(
-                    epsilon, delta or 0, unit.neighbours, rows, persons=persons
-                )
-                yield price.loss(measure)
+def check_owner(layout: Layout, asked: AskedTable, schema: Schema) -> None:
+    """Refuse what the owner's page could not tell, before the debit."""
+    made = {grid.name for grid in layout.grids}
+    target = asked.table.target
+    if target:
+        keys = getattr(schema[target], "values", ())
+        if len(keys) != 2 or target not in made:  # noqa: PLR2004
+            raise DeclarationError(
+                N_("column {name} cannot be predicted: it has not two declared keys"),
+                hint=N_("name a category of two keys, or a boolean"),
+                name=repr(target),
+            )
+    made |= set(asked.table.surrogates) | set(asked.table.dependent)
+    for name in asked.table.quasi_identifiers:
+        if name not in made:
+            raise DeclarationError(
+                N_("unknown column {name}"),
+                hint=N_("did you mean {near}?"),
+                name=repr(name),
+                near=nearest(name, made),
+            )
 
 
 def _afford(cost: Loss, standing: Standing, fact: str) -> None:
-    for left in (standing.left, *(left for _, left in standing.limits)):
-        if not cost.fits(left):  # type: ignore[arg-type]  # one currency
-            raise BudgetExceededError(
-                fact,
-                hint=N_("ask for less, or ask the data owner for another budget"),
-                cost=str(cost),
-                left=str(left),
-            )
+    if fits(cost, standing):
+        return
+    lefts = (standing.left, *(left for _, left in standing.limits))
+    raise BudgetExceededError(
+        fact,
+        hint=N_("ask for less, or ask the data owner for another budget"),
+        cost=str(cost),
+        left=str(next(x for x in lefts if not cost.fits(x))),  # type: ignore[arg-type]
+    )

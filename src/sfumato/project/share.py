@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
-from operator import add
 from typing import Any, final
 
 from sfumato.account import (
@@ -32,7 +30,7 @@ from sfumato.project.model import BudgetTable
 from sfumato.project.place import place_of, placed
 from sfumato.words import N_
 
-__all__ = ["Wanted", "share_out"]
+__all__ = ["Pot", "Wanted", "share_out"]
 
 _SMALL = 10**9  # 1e-3: at a small loss noise on integers has its continuous variance
 
@@ -57,17 +55,32 @@ class Wanted:
     delta_units: int = 0
 
 
+@final
+@dataclass(frozen=True, slots=True)
+class Pot:
+    """What bounds the shares beside the budget itself.
+
+    Attributes:
+        taken: What models and a synthetic table of the file will spend.
+        caps: Limits that every release of the file is charged to.
+    """
+
+    taken: tuple[Loss, ...] = ()
+    caps: tuple[Loss, ...] = ()
+
+
 def share_out(
     wanted: Sequence[Wanted],
     budget: Budget,
     table: BudgetTable,
     schema: Schema,
     file: str,
+    pot: Pot,
 ) -> tuple[Loss, ...]:
     """Return what each release may spend.
 
-    What is shared is the cap without what is given, to the last unit of 1e-12; the
-    sum never exceeds the cap through a share. A release whose figures are all public
+    What is shared is the pot without what is given, to the last unit of 1e-12; the
+    sum never exceeds the pot through a share. A release whose figures are all public
     costs nothing and gets nothing.
 
     Raises:
@@ -78,7 +91,7 @@ def share_out(
     open_ = [w for w in wanted if w.given is None and not _is_free(w, budget, schema)]
     shares: dict[str, Loss] = {}
     if open_:
-        rest = _rest(wanted, budget, file)
+        rest = _rest(wanted, budget, file, pot)
         with placed(f"{file}: budget.split"):
             found = _split(rest, open_, table, schema)
             shares = {
@@ -120,20 +133,23 @@ def _check_settings(wanted: Sequence[Wanted], table: BudgetTable, file: str) -> 
         )
 
 
-def _rest(wanted: Sequence[Wanted], budget: Budget, file: str) -> Loss:
+def _rest(wanted: Sequence[Wanted], budget: Budget, file: str, pot: Pot) -> Loss:
     amounts = [w.given for w in wanted if w.given is not None]
-    given = reduce(add, amounts, _small(budget, 0))
-    if given.units >= budget.cap.units:
+    given = _small(budget, sum(loss.units for loss in (*amounts, *pot.taken)))
+    whole = min([budget.cap.units, *(cap.units for cap in pot.caps)])
+    if given.units >= whole:
         raise ProjectError(
             N_(
                 "{file}: budget.split: the amounts given, {given}, leave nothing of {cap}"
             ),
-            hint=N_("give less to the releases that have an amount"),
+            hint=N_(
+                "give less to what has an amount: releases, models, the synthetic table"
+            ),
             file=file,
             given=given,
-            cap=_small(budget, budget.cap.units),
+            cap=_small(budget, whole),
         )
-    return _small(budget, budget.cap.units - given.units)
+    return _small(budget, whole - given.units)
 
 
 def _split(

@@ -16,7 +16,8 @@ from sfumato.question import Desk
 from sfumato.session import Session
 from sfumato.words import N_
 
-__all__ = ["check_left", "check_tables", "desks_of", "payers_of"]
+__all__ = ["check_desks", "check_left", "check_names", "check_tables", "desks_of",
+           "payers_of"]  # fmt: skip
 
 _MOST_TABLES = 2  # beside the head
 _HEAVIEST = 1000
@@ -58,7 +59,7 @@ def _desk(one: Any, budget: Any, ledger: str | Path | None) -> Desk:
     )
 
 
-def check_tables(head: Desk, others: Mapping[str, Desk]) -> None:
+def check_tables(head: Dataset, others: Mapping[str, Dataset]) -> None:
     """Refuse tables that are not of the same people."""
     if not 1 <= len(others) <= _MOST_TABLES:
         raise DeclarationError(
@@ -66,10 +67,9 @@ def check_tables(head: Desk, others: Mapping[str, Desk]) -> None:
             hint=N_("make other tables on their own"),
             count=len(others),
         )
-    unit = head.dataset.schema.unit
-    names = [head.dataset.name]
-    for name, desk in {head.dataset.name: head, **others}.items():
-        own = desk.dataset.schema.unit
+    unit = head.schema.unit
+    for name, table in {head.name: head, **others}.items():
+        own = table.schema.unit
         if not isinstance(own, Unit) or own.neighbours != "add_remove":
             raise DeclarationError(
                 N_("table {name} does not say whose its rows are"),
@@ -79,7 +79,7 @@ def check_tables(head: Desk, others: Mapping[str, Desk]) -> None:
                 ),
                 name=repr(name),
             )
-        if desk is head:
+        if table is head:
             continue
         if own.column != unit.column or own.missing != unit.missing:  # type: ignore[union-attr]
             raise DeclarationError(
@@ -87,12 +87,17 @@ def check_tables(head: Desk, others: Mapping[str, Desk]) -> None:
                 hint=N_("the key has one name and one list of missing codes in all"),
                 name=repr(name),
             )
-        if name in names or name in head.dataset.schema:
+        if name == head.name or name in head.schema:
             raise DeclarationError(
                 N_("{name} is the name of the head table, or of a column of it"),
                 hint=N_("call the table otherwise"),
                 name=repr(name),
             )
+
+
+def check_desks(head: Desk, others: Mapping[str, Desk]) -> None:
+    """Refuse budgets that cannot pay for one release together."""
+    for desk in others.values():
         if type(desk.budget.cap) is not type(head.budget.cap):
             raise DeclarationError(
                 N_("the budgets of the tables are in different currencies"),
@@ -128,8 +133,8 @@ def payers_of(head: Desk, others: Mapping[str, Desk], name: str) -> list[Ledger[
 
 
 def check_names(
-    head: Desk,
-    others: Mapping[str, Desk],
+    head: Dataset,
+    others: Mapping[str, Dataset],
     settings: Mapping[str, object],
     weights: Mapping[str, object],
 ) -> None:
@@ -138,7 +143,7 @@ def check_names(
     Raises:
         DeclarationError: There is no such table, or a weight is no whole number.
     """
-    for name in (*settings, *(n for n in weights if n not in ("", head.dataset.name))):
+    for name in (*settings, *(n for n in weights if n not in ("", head.name))):
         if name not in others:
             raise DeclarationError(
                 N_("no other table is called {name}"),
@@ -154,9 +159,9 @@ def check_names(
                 hint=N_('write weights={{"visits": 2}}'),
                 value=repr(value)[:60],
             )
-    prefix = f"{head.dataset.name}."
-    for name, desk in others.items():
-        for column in desk.dataset.schema:
+    prefix = f"{head.name}."
+    for name, table in others.items():
+        for column in table.schema:
             if column.startswith(prefix):
                 raise DeclarationError(
                     N_("column {column} of {name} is called like a borrowed one"),

@@ -26,6 +26,7 @@ from sfumato.question import Desk
 from sfumato.release import Receipt
 from sfumato.session import Session
 from sfumato.synth.belong import (
+    check_desks,
     check_left,
     check_names,
     check_tables,
@@ -125,25 +126,53 @@ class LinkedSynthesizer:
             BudgetExceededError: A table's budget does not allow it. Nothing was spent.
         """
         first, desks = desks_of(head, others, budget, ledger)
-        check_tables(first, desks)
-        check_names(first, desks, self.others, self.weights)
+        tables = {name: desk.dataset for name, desk in desks.items()}
+        self._check(first.dataset, tables)
+        check_desks(first, desks)
         if epsilon is None and rho is None and budget is not None:
             loss = first.budget.cap
         else:
             loss = loss_of(first.budget, epsilon, rho)
         loss = type(loss).from_units(loss.units)
-        own = self.weights.get("", self.weights.get(first.dataset.name, 1))
-        weights = [own, *(self.weights.get(n, 1) for n in desks)]
-        prices = split(loss, weights)
-        check_left(first, desks, prices)
-        shared = self._shared(first)
-        layouts = {"": _head_layout(first, desks, self.head.options, prices[0])}
-        for (name, desk), price in zip(desks.items(), prices[1:], strict=True):
+        check_left(first, desks, self._prices(first.dataset, tables, loss))
+        layouts = self.layouts(first.dataset, tables, loss)
+        return LinkedPlan(first, desks, layouts, self._shared(first.dataset), loss)
+
+    def layouts(
+        self, head: Dataset, others: Mapping[str, Dataset], loss: Loss
+    ) -> dict[str, Layout]:
+        """Return what would be done for each table, from declarations alone.
+
+        Args:
+            head: The table of one row per person.
+            others: One or two other tables, by name.
+            loss: The price of all of them.
+
+        Returns:
+            The head's under the empty name, then each other table's.
+
+        Raises:
+            DeclarationError: The tables do not fit each other or the settings. Nothing
+                was opened.
+        """
+        self._check(head, others)
+        first, *prices = self._prices(head, others, loss)
+        shared, own = self._shared(head), self.head.options
+        found = {"": _head_layout(head, others, own, first)}
+        for (name, table), price in zip(others.items(), prices, strict=True):
             options = self.others.get(name, Synthesizer()).options
-            layouts[name] = _tail_layout(
-                (first, desk), shared, options, self.head.options, price
-            )
-        return LinkedPlan(first, desks, layouts, shared, loss)
+            found[name] = _tail_layout((head, table), shared, options, own, price)
+        return found
+
+    def _check(self, head: Dataset, others: Mapping[str, Dataset]) -> None:
+        check_tables(head, others)
+        check_names(head, others, self.others, self.weights)
+
+    def _prices(
+        self, head: Dataset, others: Mapping[str, Dataset], loss: Loss
+    ) -> tuple[Loss, ...]:
+        own = self.weights.get("", self.weights.get(head.name, 1))
+        return split(loss, [own, *(self.weights.get(name, 1) for name in others)])
 
     def fit(  # noqa: PLR0913  as plan, and who is told
         self,
@@ -167,12 +196,12 @@ class LinkedSynthesizer:
         asked = self.plan(head, others, epsilon, rho=rho, budget=budget, ledger=ledger)
         return asked.fit(progress)
 
-    def _shared(self, head: Desk) -> tuple[str, ...]:
-        names = self.head.options.modelled(head.dataset.schema)
+    def _shared(self, head: Dataset) -> tuple[str, ...]:
+        names = self.head.options.modelled(head.schema)
         if self.shared is None:
             return names
         for name in self.shared:
-            _ = head.dataset.schema[name]
+            _ = head.schema[name]
             if name not in names:
                 raise DeclarationError(
                     N_("column {name} is shared, and not made in the head table"),
@@ -279,33 +308,33 @@ class LinkedPlan:
 
 
 def _head_layout(
-    head: Desk, others: Mapping[str, Desk], options: Options, price: Loss
+    head: Dataset, others: Mapping[str, Dataset], options: Options, price: Loss
 ) -> Layout:
     """Return the layout of the head, with a column for each number of rows."""
-    schema = head.dataset.schema
+    schema = head.schema
     numbers = {
-        name: Integer(0, desk.dataset.schema.unit.max_rows, complete=True)
-        for name, desk in others.items()
+        name: Integer(0, other.schema.unit.max_rows, complete=True)
+        for name, other in others.items()
     }
     made = Schema({**dict(schema.columns), **numbers}, schema.unit)
     if options.columns:
         options = replace(options, columns=(*options.columns, *numbers))
-    return layout_of(head.dataset.name, made, options, price)
+    return layout_of(head.name, made, options, price)
 
 
 def _tail_layout(
-    desks: tuple[Desk, Desk], shared: Sequence[str], options: Options,
+    tables: tuple[Dataset, Dataset], shared: Sequence[str], options: Options,
     of_head: Options, price: Loss,
 ) -> Layout:  # fmt: skip
     """Return the layout of another table, with the columns that it shares."""
-    head, desk = desks
-    schema, prefix = desk.dataset.schema, head.dataset.name
-    lent = {f"{prefix}.{c}": head.dataset.schema[c] for c in shared}
+    head, table = tables
+    schema, prefix = table.schema, head.name
+    lent = {f"{prefix}.{c}": head.schema[c] for c in shared}
     made = Schema({**dict(schema.columns), **lent}, schema.unit)
     if options.columns:
         options = replace(options, columns=(*options.columns, *lent))
-    whole = of_head.whole(head.dataset.schema)
+    whole = of_head.whole(head.schema)
     complete = [f"{prefix}.{c}" for c in shared if c in whole]
     if "*" not in options.complete:
         options = replace(options, complete=(*options.complete, *complete))
-    return layout_of(desk.dataset.name, made, options, price)
+    return layout_of(table.name, made, options, price)

@@ -13,10 +13,11 @@ from sfumato.cli.meaning import unit_words
 from sfumato.cli.money import loss_data, loss_words, standing_data, standing_words
 from sfumato.cli.options import as_json, echo_json, project_argument
 from sfumato.cli.owner import inspected, owner_data, owner_lines
+from sfumato.cli.spending import spending_data, spending_words, too_little_words
 from sfumato.cli.table import table
 from sfumato.cli.tongue import say, tongue
-from sfumato.project import Project, json_schema, load, total_cost
-from sfumato.project.made import check_made
+from sfumato.project import Project, json_schema, load
+from sfumato.project.made import check_made, knows_models
 from sfumato.project.source import check_source
 from sfumato.project.standing import Standing, afford, standing
 from sfumato.words import N_
@@ -52,9 +53,6 @@ def _check(
 def _words(project: Project, left: Standing) -> list[str]:
     schema = project.dataset.schema
     columns = [[name, column_words(column)] for name, column in schema.columns]
-    releases = [
-        [a.name, loss_words(a.plan.cost), str(a.plan.query)] for a in project.releases
-    ]
     return [
         say(N_("{file} is in order: {title}"), file=project.path.name,
             title=project.title[tongue()]),
@@ -63,15 +61,23 @@ def _words(project: Project, left: Standing) -> list[str]:
         say(N_("Declared columns, all found in {table}:"), table=project.table),
         *table([say(N_("column")), say(N_("declaration"))], columns),
         "",
-        say(N_("Releases:")),
-        *table([say(N_("name")), say(N_("cost")), say(N_("question"))], releases),
-        "",
-        say(N_("together {cost}"), cost=loss_words(total_cost(project.releases))),
+        *_releases(project),
         *_models(project),
-        *_synthetic(project),
+        *spending_words(project),
         *standing_words(project.budget, left),
+        *too_little_words(project, left),
         _next(project),
     ]  # fmt: skip
+
+
+def _releases(project: Project) -> list[str]:
+    if not project.releases:
+        return []
+    heads = [say(N_("name")), say(N_("cost")), say(N_("question"))]
+    body = [
+        [a.name, loss_words(a.plan.cost), str(a.plan.query)] for a in project.releases
+    ]
+    return [say(N_("Releases:")), *table(heads, body), ""]
 
 
 def _models(project: Project) -> list[str]:
@@ -83,14 +89,13 @@ def _models(project: Project) -> list[str]:
         [m.name, m.estimator, m.target, str(m.epsilon), str(m.test_epsilon or "")]
         for m in project.models
     ]
-    return ["", say(N_("Models, for sfumato train:")), *table(heads, body), ""]
-
-
-def _synthetic(project: Project) -> list[str]:
-    if project.synthetic is None:
-        return []
-    cost = loss_words(project.synthetic.loss)
-    return [say(N_("a synthetic table, for sfumato synth: {cost}"), cost=cost)]
+    lines = [say(N_("Models, for sfumato train:")), *table(heads, body), ""]
+    if not knows_models():
+        text = N_(
+            "scikit-learn is not installed: the options of models were not checked."
+        )
+        lines[-1:] = [say(text), ""]
+    return lines
 
 
 def _next(project: Project) -> str:
@@ -112,6 +117,7 @@ def _data(project: Project, left: Standing) -> dict[str, Any]:
             for a in project.releases
         ],
         **standing_data(project, left),
+        **spending_data(project, left),
     }
 
 
@@ -142,7 +148,7 @@ command = Command(
         N_(
             "It checks the file, the table's header line, every release, model and "
             "synthetic table against the declared columns, and that the budget "
-            "suffices for all releases, all models, or the table."
+            "suffices for what each command spends: run, train and synth."
         ),
     ),
     examples=(

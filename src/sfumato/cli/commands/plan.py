@@ -21,14 +21,14 @@ from sfumato.cli.money import (
     symbol,
 )
 from sfumato.cli.options import Whole, as_json, echo_json, project_argument
+from sfumato.cli.spending import spending_data, spending_words, too_little_words
 from sfumato.cli.table import number, table
 from sfumato.cli.tongue import say, tongue
 from sfumato.declare.query import Statistic
 from sfumato.declare.unit import bounds_of
-from sfumato.errors import BudgetExceededError
 from sfumato.plan import Expected, Part, Plan, Step, expected_errors, reach
-from sfumato.project import Asked, Project, load, total_cost
-from sfumato.project.standing import Standing, afford, standing
+from sfumato.project import Asked, Project, load
+from sfumato.project.standing import Standing, standing
 from sfumato.words import N_
 
 __all__ = ["command"]
@@ -62,23 +62,11 @@ def _words(project: Project, left: Standing, rows: int) -> list[str]:
     ]
     for release in project.releases:
         lines += ["", *_release(release, rows)]
-    cost = total_cost(project.releases)
-    lines += ["", say(N_("all releases together cost {cost}"), cost=loss_words(cost))]
-    if not _affords(project, left):
-        lines.append(say(N_("That is more than is left: run will refuse.")))
-    return lines
-
-
-def _affords(project: Project, left: Standing) -> bool:
-    try:
-        afford(project.releases, left)
-    except BudgetExceededError:
-        return False
-    return True
+    return [*lines, "", *spending_words(project), *too_little_words(project, left)]
 
 
 def _release(asked: Asked, rows: int) -> list[str]:
-    plan = asked.plan
+    plan = asked.answering
     heads = [
         say(N_("figure")),
         say(N_("cells")),
@@ -94,14 +82,27 @@ def _release(asked: Asked, rows: int) -> list[str]:
         )
     ]
     return [
-        f"{asked.title[tongue()]} [{asked.name}]: {loss_words(plan.cost)}",
+        f"{asked.title[tongue()]} [{asked.name}]: {loss_words(asked.plan.cost)}",
         f"  {plan.query}",
+        *_bounded(asked),
         "",
         *table(heads, body, right=(1, 2, 3)),
         *_threshold(plan),
         "",
         *_noise(plan),
     ]
+
+
+def _bounded(asked: Asked) -> list[str]:
+    """Say what finding clipping bounds takes of the loss."""
+    if asked.bounded is None:
+        return []
+    text = N_(
+        "Of it {cost} finds clipping bounds of {columns} first. Below is the most noise "
+        "that the rest can make: that of the declared ends."
+    )
+    cost = loss_words(asked.bounded.first.cost)
+    return [say(text, cost=cost, columns=", ".join(asked.bounded.columns))]
 
 
 def _cells(plan: Plan) -> list[int]:
@@ -222,6 +223,7 @@ def _data(project: Project, left: Standing, rows: int) -> dict[str, Any]:
         **bounds_of(unit),
         "size": unit.size,
         **standing_data(project, left),
+        **spending_data(project, left),
         "releases": [
             _release_data(asked, rows, project.delta) for asked in project.releases
         ],
@@ -229,12 +231,13 @@ def _data(project: Project, left: Standing, rows: int) -> dict[str, Any]:
 
 
 def _release_data(asked: Asked, rows: int, delta: str) -> dict[str, Any]:
-    plan = asked.plan
+    plan = asked.answering
     found = expected_errors(plan, rows=rows, confidence=asked.confidence)
     return {
         "name": asked.name,
         "question": str(plan.query),
-        **loss_data(plan.cost, delta),
+        **loss_data(asked.plan.cost, delta),
+        **_bounded_data(asked, delta),
         "figures": [
             _figure_data(e, cells, unit)
             for e, cells, unit in zip(
@@ -252,6 +255,13 @@ def _release_data(asked: Asked, rows: int, delta: str) -> dict[str, Any]:
             for s in plan.steps
         ],
     }
+
+
+def _bounded_data(asked: Asked, delta: str) -> dict[str, Any]:
+    if asked.bounded is None:
+        return {}
+    cost = loss_data(asked.bounded.first.cost, delta)
+    return {"finding_bounds": {"columns": list(asked.bounded.columns), **cost}}
 
 
 def _scale(step: Step) -> str:

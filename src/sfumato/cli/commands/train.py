@@ -18,7 +18,7 @@ from sfumato.cli.options import FORCE, out, project_argument
 from sfumato.cli.tongue import report_language, say
 from sfumato.errors import BudgetExceededError, MissingExtraError, ProjectError
 from sfumato.project import Project, load
-from sfumato.project.learned import ModelTable, order_of
+from sfumato.project.learned import ModelTable, order_of, refuse_names
 from sfumato.project.outputs import Outputs
 from sfumato.project.standing import standing
 from sfumato.release.files import write
@@ -31,8 +31,6 @@ if TYPE_CHECKING:
 
 __all__ = ["command"]
 
-_LONGEST = 200  # bytes of a name, for file systems allow about 255 with its endings
-
 
 def _train(
     project: Path, *, only: tuple[str, ...], out: Path | None, yes: bool, force: bool
@@ -41,7 +39,7 @@ def _train(
     wishes = _chosen(declared, only)
     folder = out or declared.folder
     lang = report_language(declared.language)
-    _refuse_names(wishes, declared.path.name)
+    refuse_names([wish.name for wish in wishes], declared.path.name)
     _refuse_existing(folder, wishes, force=force)
     need("jinja2")  # for the cards
     ready = _ready(declared, wishes)
@@ -77,27 +75,6 @@ def _chosen(project: Project, only: tuple[str, ...]) -> list[ModelTable]:
                 near=", ".join(map(repr, names)),
             )
     return [w for w in project.models if not only or w.name in only]
-
-
-def _refuse_names(wishes: list[ModelTable], file: str) -> None:
-    """Refuse names that files cannot bear, before anything is paid for them."""
-    names = [wish.name for wish in wishes]
-    for name in names:
-        if names.count(name) > 1:
-            raise ProjectError(
-                N_("{file}: two models are called {name}"),
-                hint=N_("give each model a name of its own"),
-                file=file,
-                name=repr(name),
-            )
-        usual = name.isprintable() and not set(name) & set("/\\")
-        if not usual or len(name.encode()) > _LONGEST:
-            raise ProjectError(
-                N_("{file}: {name} cannot be the name of a file"),
-                hint=N_("give the model a short name without / and other such signs"),
-                file=file,
-                name=repr(name[:60]),
-            )
 
 
 def _paths(folder: Path, wish: ModelTable) -> tuple[Path, Path]:
