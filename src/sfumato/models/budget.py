@@ -17,8 +17,10 @@ from sfumato.account import (
     loss_text,
 )
 from sfumato.amount import Amount
+from sfumato.declare.unit import terms_of
 from sfumato.errors import DeclarationError, LedgerError
 from sfumato.ledger import Declared, Ledger, Limit
+from sfumato.models.price import Price
 from sfumato.release import Receipt
 from sfumato.session import Session
 from sfumato.words import N_
@@ -44,7 +46,7 @@ class ModelBudget:
         limits: Caps of an analyst or a project below the dataset's.
         anchor: Where the ledger's anchor lies; default beside the ledger.
         declared: The unit that is protected, to be compared with what the ledger
-            records; without it the caller answers for their being one.
+            records and with every fit; without it the caller answers for their being one.
 
     Raises:
         DeclarationError: The budget is not usable.
@@ -95,6 +97,16 @@ class ModelBudget:
     def left(self) -> Loss:
         """What can still be spent."""
         return self._ledger.left
+
+    def check(self, price: Price) -> None:
+        """Refuse a promise about other neighbours than the declared ones.
+
+        Raises:
+            DeclarationError: The budget is about another unit. Nothing was spent.
+        """
+        declared = self._said[5]
+        if declared is not None:
+            _check_unit(declared.unit, price)
 
     def pay(self, loss: Loss, *, plan: str, descriptor: str = "") -> Receipt:
         """Record a charge durably, or refuse and change nothing.
@@ -151,9 +163,36 @@ class _SessionBudget:
 
     def __init__(self, session: Session) -> None:
         self._ledger, self.measure = session.ledger, session.budget.measure
+        self._unit = terms_of(session.dataset.schema.unit)
+
+    def check(self, price: Price) -> None:
+        _check_unit(self._unit, price)
 
     def pay(self, loss: Loss, *, plan: str, descriptor: str = "") -> Receipt:
         return self._ledger.debit(loss, plan=plan, descriptor=descriptor)
+
+
+def _check_unit(terms: str, price: Price) -> None:
+    """Refuse to add a loss about some neighbours to losses about others.
+
+    Theorem. Losses add up where they are about the same neighbours (basic composition).
+    An ε per row bounds nothing about a person with several, and under add/remove one
+    replaced unit is two changes.
+    """
+    name, neighbours = terms.split(maxsplit=1)[0].rstrip(","), terms.rpartition(", ")[2]
+    own = "person" if price.persons else "row"
+    if (name, neighbours) != (own, price.neighbours):
+        raise DeclarationError(
+            N_("the budget protects a {unit} ({relation}), this fit a {own} ({other})"),
+            hint=N_(
+                "persons are protected by privacy_ids=… and rows_per_person=…, the "
+                "relation is neighbours=…; or pay from a budget of that unit"
+            ),
+            unit=name,
+            relation=neighbours,
+            own=own,
+            other=price.neighbours,
+        )
 
 
 def read_budget(value: object) -> ModelBudget | _SessionBudget:

@@ -17,7 +17,7 @@ from typing import Any, ClassVar, Literal, Self, final
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
-from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils import check_consistent_length
 from sklearn.utils.multiclass import check_classification_targets
 from sklearn.utils.validation import check_is_fitted, validate_data
 
@@ -30,6 +30,7 @@ from sfumato.models.budget import read_budget
 from sfumato.models.claim import claim_of
 from sfumato.models.declared import Leaks, Span, feature_facts
 from sfumato.models.door import Floats
+from sfumato.models.given import one_column
 from sfumato.models.options import two_bounds
 from sfumato.models.price import Price, read_price
 from sfumato.models.progress import watching
@@ -172,6 +173,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         budget = read_budget(self.budget)
         ready = self._check(X, y, privacy_ids)
         price, leaks, facts = ready.price, ready.leaks, ready.facts
+        budget.check(price)
         loss = price.loss(budget.measure)
         told = _described(ready.job, price)
         paid = budget.pay(loss, plan=self._digest(facts, price), descriptor=told)
@@ -230,7 +232,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         if self._wants == "nothing" or y is None:
             return None
         self._target_name = getattr(y, "name", None)
-        return np.asarray(column_or_1d(y, warn=True))
+        return one_column(y, warn=True)
 
     def _facts(self, table: Columns, y: NDArray[Any] | None, leaks: Leaks) -> Facts:
         names = getattr(self, "feature_names_in_", None)

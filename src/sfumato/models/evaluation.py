@@ -7,13 +7,15 @@ from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils import check_consistent_length
 
 from sfumato.account import Geometric, describe
 from sfumato.amount import Amount
 from sfumato.errors import DeclarationError
+from sfumato.models.answers import answers, chosen
 from sfumato.models.door import Floats, counts
 from sfumato.models.examination import check_columns, examined
+from sfumato.models.given import one_column
 from sfumato.models.options import wrong_option
 from sfumato.models.price import Pure, read_price
 from sfumato.models.table import labels_of, persons_of
@@ -178,7 +180,9 @@ def evaluate(
     them, as the ledger counts it.
 
     Args:
-        model: A fitted classifier with ``predict_proba`` and ``classes_``.
+        model: A fitted classifier with ``predict_proba`` and ``classes_``. One that is
+            not of this package is asked about one row at a time; where it refuses a row,
+            the row counts as predicted with probability 0.
         X: Features of the test rows.
         y: Their labels; a row with any other label does not count.
         epsilon: What to spend.
@@ -214,12 +218,13 @@ def evaluate(
             type(model).__name__,
             N_("give a fitted classifier; evaluate_regression tests a regression"),
         )
+    model = chosen(model)
     check_columns(model, X)
     if not hasattr(model, "classes_"):
         wrong_option("model", type(model).__name__, N_("give a fitted classifier"))
     share = price.share()
     assert isinstance(share, Pure)  # noqa: S101  delta is 0
-    target = np.asarray(column_or_1d(y))
+    target = one_column(y)
     check_consistent_length(X, target)
     persons = persons_of(privacy_ids, len(target))
     cells, claim = examined(
@@ -249,9 +254,7 @@ def _cells(
     classes = len(model.classes_)
     binary = classes == 2  # noqa: PLR2004
     bins = bins if binary else classes
-    if not len(y):  # which predict_proba would refuse
-        return np.zeros((classes, bins), np.int64)
-    found = np.nan_to_num(np.asarray(model.predict_proba(X), np.float64))
+    found = np.nan_to_num(answers(model, "predict_proba", X, len(y), classes))
     if binary:
         place = np.clip((found[:, 1] * bins).astype(np.int64), 0, bins - 1)
     else:
@@ -291,7 +294,7 @@ def evaluate_for_owner(
     """Test a model exactly: no guarantee, no charge, and nothing of it may leave."""
     from sklearn.metrics import roc_auc_score
 
-    target = np.asarray(column_or_1d(y))
+    target = one_column(y)
     truth = labels_of(target, model.classes_)
     auc = None
     if len(model.classes_) == 2:  # noqa: PLR2004

@@ -63,6 +63,7 @@ def examined(
         EngineError: `look` failed. The debit stands.
     """
     pays = read_budget(budget)
+    pays.check(price)
     loss = price.loss(pays.measure)
     descriptor = {
         "version": 1,

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sfumato import noise
+from sfumato.models.table import numbered
 
 __all__ = ["coins", "shuffled"]
 
@@ -28,8 +29,7 @@ def coins(
     """
     drawn = noise.default().words(count)
     if persons is not None:
-        _, person = np.unique(persons.astype(str), return_inverse=True)
-        drawn = drawn[person]
+        drawn = drawn[numbered(persons)]
     found: NDArray[np.bool_] = drawn < np.uint64(int(Fraction(share) * 2**64))
     return found
 

@@ -8,14 +8,16 @@ from typing import Any, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_consistent_length, column_or_1d
+from sklearn.utils import check_consistent_length
 
 from sfumato.account import describe
 from sfumato.amount import Amount
 from sfumato.errors import DeclarationError
+from sfumato.models.answers import answers, chosen
 from sfumato.models.declared import Span
 from sfumato.models.door import UNIT, Floats, deviation, lattice, noisy, total
 from sfumato.models.examination import check_columns, examined
+from sfumato.models.given import one_column
 from sfumato.models.options import two_bounds, wrong_option
 from sfumato.models.price import Pure, read_price
 from sfumato.models.table import numbers_of, persons_of
@@ -167,7 +169,8 @@ def evaluate_regression(
     them, as the ledger counts it.
 
     Args:
-        model: A fitted regression.
+        model: A fitted regression. One that is not of this package is asked about one
+            row at a time; where it refuses a row, the middle of the range is predicted.
         X: Features of the test rows.
         y: Their targets; a row whose target is missing does not count.
         epsilon: What to spend.
@@ -197,11 +200,12 @@ def evaluate_regression(
     )
     if not hasattr(model, "predict"):
         wrong_option("model", type(model).__name__, N_("give a fitted regression"))
+    model = chosen(model)
     check_columns(model, X)
     span = _span(model, y_bounds)
     share = price.share()
     assert isinstance(share, Pure)  # noqa: S101  delta is 0
-    target = np.asarray(column_or_1d(y))
+    target = one_column(y)
     check_consistent_length(X, target)
     persons = persons_of(privacy_ids, len(target))
 
@@ -252,10 +256,8 @@ def _is_number(value: Any) -> bool:
 
 def _rows(model: Any, X: Any, y: NDArray[Any], span: Span) -> NDArray[np.int32]:
     """Return each row's part of the sums as whole numbers of length at most `UNIT`."""
-    if not len(y):  # which predict would refuse
-        return np.zeros((0, 4), np.int32)
     targets, there = targets_of(y, span)
-    predicted = np.asarray(model.predict(X), np.float64).ravel()
+    predicted = answers(model, "predict", X, len(y), 1)[:, 0]
     away = np.clip(numbers_of(predicted, span) - targets, -1, 1)
     parts = [_WEIGHT * away**2, targets, targets**2 - _THIRD, np.ones(len(targets))]
     rows = np.stack(parts, axis=1) / _SIZE
@@ -290,7 +292,7 @@ def evaluate_regression_for_owner(
     """Test a regression exactly: no guarantee, no charge, nothing of it may leave."""
     from sklearn.metrics import mean_squared_error, r2_score
 
-    target = np.asarray(column_or_1d(y), np.float64)
+    target = one_column(y).astype(np.float64)
     known = ~np.isnan(target)
     found = np.asarray(model.predict(X), np.float64).ravel()
     return OwnerRegressionEvaluation(

@@ -114,6 +114,7 @@ class PrivateSearchCV(MetaEstimatorMixin, BaseEstimator):  # type: ignore[misc]
         """Pay, then search."""
         pays, settings = read_budget(self.budget), self._settings()
         price = self._price(privacy_ids)
+        pays.check(price)
         self._check_split(price, len(settings))
         self._dry_run(settings, X, y, privacy_ids, price)
         persons = persons_of(privacy_ids, len(y))

@@ -8,19 +8,21 @@ one row alone, so it costs no privacy, and no cell can raise an error.
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.utils import check_array, column_or_1d
+from sklearn.utils import check_array
 
 from sfumato.declare.schema import token
 from sfumato.declare.unit import Identifier
 from sfumato.engine.cell import DIGITS, identity
 from sfumato.errors import DeclarationError
 from sfumato.models.declared import Feature, Keys, Span
+from sfumato.models.given import column_of, one_column
 from sfumato.words import N_
 
 __all__ = [
@@ -32,6 +34,7 @@ __all__ = [
     "count_chunks",
     "first_rows",
     "labels_of",
+    "numbered",
     "numbers_of",
     "persons_of",
     "spans_of_rows",
@@ -56,8 +59,8 @@ class Columns:
     """A table that was given, not yet looked at.
 
     Attributes:
-        matrix: All columns as one numeric array, where they are one.
-        several: Else one array per column.
+        matrix: All columns as one numeric array, where they can be one.
+        several: One array per column, where they were not given as one array.
     """
 
     matrix: NDArray[Any] | None
@@ -74,8 +77,9 @@ class Columns:
 
     def column(self, index: int, rows: slice) -> NDArray[Any]:
         """Return some rows of one column."""
-        if self.matrix is None:
+        if self.several:
             return self.several[index][rows]
+        assert self.matrix is not None  # noqa: S101  there is one of both
         return self.matrix[rows, index]
 
 
@@ -89,8 +93,9 @@ def as_columns(table: Any, name: str, *, least: int = 1) -> Columns:
         TypeError: Sparse, or a cell is a container.
     """
     kind = type(table).__module__.partition(".")[0]
+    several: tuple[NDArray[Any], ...] = ()
     if kind in ("pandas", "polars") and hasattr(table, "columns"):
-        found = [np.asarray(table[c].to_numpy()) for c in table.columns]
+        found = [column_of(table[c]) for c in table.columns]
         if found and any(a.dtype.kind not in "fiub" for a in found):
             check_array(
                 np.zeros((len(table), len(found))),
@@ -98,6 +103,9 @@ def as_columns(table: Any, name: str, *, least: int = 1) -> Columns:
                 estimator=name,
             )
             return Columns(None, tuple(map(_checked, found)))
+        several = tuple(found)
+    elif isinstance(table, list | tuple):
+        table = _listed(table)
     array = check_array(
         table,
         dtype=None if getattr(table, "dtype", None) == np.dtype(object) else "numeric",
@@ -106,8 +114,20 @@ def as_columns(table: Any, name: str, *, least: int = 1) -> Columns:
         estimator=name,
     )
     if array.dtype.kind in "fiub":
-        return Columns(array)
+        return Columns(array, several)
     return Columns(None, tuple(_checked(array[:, j]) for j in range(array.shape[1])))
+
+
+def _listed(table: Any) -> Any:
+    """Return a list of rows as objects, unless all cells are numbers.
+
+    A text among them would make texts of all numbers.
+    """
+    with suppress(ValueError):  # rows of different lengths, which are refused below
+        cells = np.asarray(table, object)
+        if not {int, float} >= set(map(type, cells.ravel().tolist())):
+            return cells
+    return table
 
 
 def _checked(cells: NDArray[Any]) -> NDArray[Any]:
@@ -272,15 +292,32 @@ def spans_of_rows(table: Columns) -> tuple[Feature, ...]:
 
 
 def labels_of(values: NDArray[Any], classes: Any) -> NDArray[np.int64]:
-    """Return the place of each label among the classes; -1 for any other label."""
+    """Return the place of each label among the classes; -1 for any other label.
+
+    A label that is a number is compared as one, whatever type its array has, for a
+    missing label of another row makes objects of all.
+    """
     known = np.asarray(classes)
     if values.dtype.kind in "fiub" and known.dtype.kind in "fiub":
         place = np.searchsorted(known, values)
         place = np.minimum(place, len(known) - 1)
         return np.where(known[place] == values, place, -1).astype(np.int64)
-    places = {token(c): k for k, c in enumerate(known.tolist())}
-    found = [places.get(_text(v), -1) for v in values.tolist()]
+    places: dict[object, int] = {}
+    for k, c in enumerate(known.tolist()):
+        text = token(c)
+        places |= {} if text is None else {text: k}
+        places |= {} if isinstance(c, str) else {c: k}
+    found = [_place(v, places) for v in values.tolist()]
     return np.array(found, np.int64)
+
+
+def _place(label: Any, places: Mapping[object, int]) -> int:
+    try:
+        if not isinstance(label, str) and label in places:
+            return places[label]
+        return places.get(token(label), -1)
+    except Exception:  # noqa: BLE001  no label may raise an error
+        return -1
 
 
 def persons_of(ids: Any, rows: int) -> NDArray[Any] | None:
@@ -291,7 +328,9 @@ def persons_of(ids: Any, rows: int) -> NDArray[Any] | None:
     """
     if ids is None:
         return None
-    owners = np.asarray(column_or_1d(ids))
+    if isinstance(ids, list | tuple):  # an array of texts drops U+0000 at their ends
+        ids = np.array([*ids, None], object)[:-1]
+    owners = one_column(ids)
     if len(owners) != rows:
         raise DeclarationError(
             N_("privacy_ids do not have one entry per row"),
@@ -327,7 +366,7 @@ def first_rows(owners: NDArray[Any], most: int) -> NDArray[np.bool_]:
         >>> first_rows(np.array([7, None, 7, None, 7], object), 2).tolist()
         [True, False, True, False, False]
     """
-    person = _persons(owners)
+    person = numbered(owners)
     order = np.argsort(person, kind="stable")
     starts = np.r_[0, np.flatnonzero(np.diff(person[order])) + 1]
     lengths = np.diff(np.r_[starts, len(order)])
@@ -337,7 +376,7 @@ def first_rows(owners: NDArray[Any], most: int) -> NDArray[np.bool_]:
     return kept & (person >= 0)
 
 
-def _persons(owners: NDArray[Any]) -> NDArray[np.int64]:
+def numbered(owners: NDArray[Any]) -> NDArray[np.int64]:
     """Return a number of each owner, and -1 of nobody."""
     kind = owners.dtype.kind
     if kind == "O":

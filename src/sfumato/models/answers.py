@@ -1,0 +1,57 @@
+"""What a model says of private rows, each row by itself, whatever its cells are.
+
+A test promises that a row moves its own cell or sums and nothing else. The models of this
+package keep to that. Of others nothing is known: one may refuse a whole table because
+of one cell, which after a debit would tell neighbours apart, or round a row by its place
+among the others. So they are asked about one row at a time, and a row that is refused has
+no answer.
+"""
+
+from __future__ import annotations
+
+import warnings
+from contextlib import suppress
+from typing import Any
+
+import numpy as np
+from sklearn.utils import _safe_indexing
+
+from sfumato.models.door import Floats
+from sfumato.models.estimator import PrivateEstimator
+
+__all__ = ["answers", "chosen"]
+
+
+def chosen(model: Any) -> Any:
+    """Return the model of this package that a search has kept; else the model itself."""
+    best = getattr(model, "best_estimator_", None)
+    return best if isinstance(best, PrivateEstimator) else model
+
+
+def answers(model: Any, method: str, X: Any, rows: int, width: int) -> Floats:
+    """Return what a model says of each row, shape (rows, width); NaN of none.
+
+    Formal guarantee: what is said of a row follows from the row and the model, for
+    models without a memory of what they were asked before.
+
+    Args:
+        model: A fitted model.
+        method: ``"predict"`` or ``"predict_proba"``.
+        X: The table.
+        rows: Its number of rows.
+        width: Numbers that are said of a row.
+    """
+    ask = getattr(model, method)
+    found = np.full((rows, width), np.nan)
+    if isinstance(model, PrivateEstimator):
+        if rows:  # of none they say, as scikit-learn asks, that they will not
+            found[:] = np.asarray(ask(X), np.float64).reshape(rows, width)
+        return found
+    table = X.tocsr() if hasattr(X, "tocsr") else X
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # a warning would tell of a cell
+        for i in range(rows):
+            with suppress(Exception):
+                said = ask(_safe_indexing(table, slice(i, i + 1)))
+                found[i] = np.asarray(said, np.float64).reshape(width)
+    return found
