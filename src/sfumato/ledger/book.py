@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Generic, Literal, NoReturn, TypeVar, final, overload
+from typing import Final, Generic, Literal, NoReturn, TypeVar, final, overload
 
 from sfumato.errors import LedgerError
 from sfumato.ledger.amounts import Amounts, Loss, loss_of, read_cap, read_cost
@@ -115,6 +115,10 @@ class Ledger(Generic[L]):
         declared: The unit of the losses, and the dataset's other private tables, which
             its budget pays for. It is kept when the budget is first opened.
 
+    Attributes:
+        unit: The unit of the losses, as the ledger records it; none where it records
+            none.
+
     Raises:
         LedgerError: The file is no ledger, is damaged, cannot be written, is behind its
             anchor, records another cap or unit for the dataset, or has a budget of one
@@ -151,13 +155,14 @@ class Ledger(Generic[L]):
         self._limits = tuple(sorted({(x.kind, x.name) for x in limits}))
         self._writer = writer_of(path, anchor)
 
-        def open_all(transaction: Transaction) -> None:
-            check_declared(transaction.db, dataset, declared)
+        def open_all(transaction: Transaction) -> str | None:
+            unit = check_declared(transaction.db, dataset, declared)
             for budget in wanted:
                 told = declared if budget.kind == "dataset" else None
                 open_budget(transaction, budget, told.said() if told else None)
+            return unit
 
-        self._writer.submit(open_all)
+        self.unit: Final = self._writer.submit(open_all)
 
     @property
     def spent(self) -> L:

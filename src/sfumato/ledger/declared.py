@@ -30,10 +30,13 @@ class Declared:
             is no part of it: the loss is about the whole person in any case.
         tables: Names of the dataset's other private tables, which its budget pays for:
             none of them has a budget of its own.
+        assumed: Whether nobody has said the unit: a budget that is opened records it, one
+            that records another keeps that.
     """
 
     unit: str
     tables: tuple[str, ...] = ()
+    assumed: bool = False
 
     def said(self) -> dict[str, Any]:
         """Return what the entry that opens the budget tells of it."""
@@ -41,24 +44,29 @@ class Declared:
         return {"unit": self.unit, **tables}
 
 
-def check_declared(db: Database, dataset: str, declared: Declared | None) -> None:
+def check_declared(db: Database, dataset: str, declared: Declared | None) -> str | None:
     """Refuse a budget of another unit, and rows that two budgets would pay for.
 
     A budget that was opened without saying so, by an older version or anew after its
     ledger was lost, is used in any unit.
 
+    Returns:
+        The unit that the ledger records, or will when the budget is opened.
+
     Raises:
         LedgerError: Something was declared otherwise. Nothing was spent.
     """
     names = [name for (name,) in db.rows(_NAMES)]
+    unit = declared.unit if declared else None
     if dataset in names:
-        _check_unit(db, dataset, declared)
+        unit = _check_unit(db, dataset, declared)
     else:
         _check_free(db, dataset)
     wanted = {name.casefold() for name in declared.tables} if declared else set()
     for name in names:
         if name != dataset and name.casefold() in wanted:
             raise _paid_twice(name, dataset)
+    return unit
 
 
 _NAMES = "SELECT dataset FROM budget WHERE kind = 'dataset'"
@@ -68,10 +76,10 @@ _FIRST = (
 _WITH_TABLES = "SELECT dataset, body FROM entry WHERE kind = 'open' AND body LIKE ?"
 
 
-def _check_unit(db: Database, dataset: str, declared: Declared | None) -> None:
-    rows = db.rows(_FIRST, dataset) if declared else []
+def _check_unit(db: Database, dataset: str, declared: Declared | None) -> str | None:
+    rows = db.rows(_FIRST, dataset)
     recorded = json.loads(rows[0][0]).get("unit") if rows else None
-    if declared and recorded not in (None, declared.unit):
+    if declared and not declared.assumed and recorded not in (None, declared.unit):
         raise LedgerError(
             N_("the budget of {dataset} is spent per {recorded}, not per {unit}"),
             hint=N_(
@@ -82,6 +90,7 @@ def _check_unit(db: Database, dataset: str, declared: Declared | None) -> None:
             recorded=recorded,
             unit=declared.unit,
         )
+    return None if recorded is None else str(recorded)
 
 
 def _check_free(db: Database, dataset: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Sequence
 from typing import Any, final
 
@@ -17,7 +18,7 @@ from sfumato.account import (
     loss_text,
 )
 from sfumato.amount import Amount
-from sfumato.declare.unit import terms_of
+from sfumato.declare.unit import PrivacyUnit, Rows, Unit, terms_of
 from sfumato.errors import DeclarationError, LedgerError
 from sfumato.ledger import Declared, Ledger, Limit
 from sfumato.models.price import Price
@@ -45,11 +46,14 @@ class ModelBudget:
             lives in this process only, and cannot be sent to another one.
         limits: Caps of an analyst or a project below the dataset's.
         anchor: Where the ledger's anchor lies; default beside the ledger.
-        declared: The unit that is protected, to be compared with what the ledger
-            records and with every fit; without it the caller answers for their being one.
+        declared: The unit that is protected, such as ``sf.Unit("patient_id",
+            max_rows=3, max_groups=1)``, which the ledger records when the budget is
+            opened. Default what the ledger records; of a new file, rows that are added
+            or removed; in memory, whatever the first fit protects. A fit that protects
+            something else is refused.
 
     Raises:
-        DeclarationError: The budget is not usable.
+        DeclarationError: The budget is not usable, or what is declared is no unit.
         LedgerError: The ledger cannot be used, or records another cap or unit.
 
     Examples:
@@ -67,16 +71,18 @@ class ModelBudget:
         ledger: str | os.PathLike[str] | None = None,
         limits: Sequence[Limit] = (),
         anchor: str | os.PathLike[str] | None = None,
-        declared: Declared | None = None,
+        declared: Declared | PrivacyUnit | None = None,
     ) -> None:
         """Open or create the ledger; spends nothing."""
+        told = _read_unit(declared, kept=ledger is not None)
         known = isinstance(budget, ZCDP | GDP | ApproxDP)
         self._whole: Budget = budget if known else Epsilon(budget)  # type: ignore[assignment, arg-type]
         self._said = (budget, dataset, ledger, tuple(limits), anchor, declared)
         self._ledger: Ledger[Loss] = Ledger(
             ledger, dataset=dataset, cap=self._whole.cap, limits=limits, anchor=anchor,
-            declared=declared,
+            declared=told,
         )  # fmt: skip
+        self._about, self._turn = self._ledger.unit, threading.Lock()
 
     @property
     def dataset(self) -> str:
@@ -99,14 +105,16 @@ class ModelBudget:
         return self._ledger.left
 
     def check(self, price: Price) -> None:
-        """Refuse a promise about other neighbours than the declared ones.
+        """Refuse a promise about other neighbours than the budget's.
+
+        Where nobody has said what those are, the first promise does.
 
         Raises:
             DeclarationError: The budget is about another unit. Nothing was spent.
         """
-        declared = self._said[5]
-        if declared is not None:
-            _check_unit(declared.unit, price)
+        with self._turn:
+            self._about = self._about or ", ".join(price.about)
+        _check_unit(self._about, price)
 
     def pay(self, loss: Loss, *, plan: str, descriptor: str = "") -> Receipt:
         """Record a charge durably, or refuse and change nothing.
@@ -149,7 +157,7 @@ def _reopen(
     ledger: str | os.PathLike[str],
     limits: Sequence[Limit],
     anchor: str | os.PathLike[str] | None,
-    declared: Declared | None,
+    declared: Declared | PrivacyUnit | None,
 ) -> ModelBudget:
     return ModelBudget(
         budget, dataset=dataset, ledger=ledger, limits=limits, anchor=anchor,
@@ -172,6 +180,24 @@ class _SessionBudget:
         return self._ledger.debit(loss, plan=plan, descriptor=descriptor)
 
 
+def _read_unit(declared: object, *, kept: bool) -> Declared | None:
+    match declared:
+        case None:
+            return Declared(terms_of(Rows()), assumed=True) if kept else None
+        case Declared():
+            return declared
+        case Rows() | Unit():
+            return Declared(terms_of(declared))
+        case _:
+            raise DeclarationError(
+                N_("the unit of a budget is Rows() or Unit(…), got {value}"),
+                hint=N_(
+                    'write declared=sf.Unit("patient_id", max_rows=3, max_groups=1)'
+                ),
+                value=repr(declared)[:60],
+            )
+
+
 def _check_unit(terms: str, price: Price) -> None:
     """Refuse to add a loss about some neighbours to losses about others.
 
@@ -180,8 +206,8 @@ def _check_unit(terms: str, price: Price) -> None:
     replaced unit is two changes.
     """
     name, neighbours = terms.split(maxsplit=1)[0].rstrip(","), terms.rpartition(", ")[2]
-    own = "person" if price.persons else "row"
-    if (name, neighbours) != (own, price.neighbours):
+    own, other = price.about
+    if (name, neighbours) != (own, other):
         raise DeclarationError(
             N_("the budget protects a {unit} ({relation}), this fit a {own} ({other})"),
             hint=N_(
@@ -191,7 +217,7 @@ def _check_unit(terms: str, price: Price) -> None:
             unit=name,
             relation=neighbours,
             own=own,
-            other=price.neighbours,
+            other=other,
         )
 
 

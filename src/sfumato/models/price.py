@@ -20,9 +20,11 @@ from sfumato.amount import Amount, exact
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
 
-__all__ = ["Neighbours", "Price", "Pure", "Rho", "read_price"]
+__all__ = ["About", "Neighbours", "Price", "Pure", "Rho", "read_price"]
 
 Neighbours: TypeAlias = Literal["add_remove", "replace_one"]
+About: TypeAlias = tuple[Literal["row", "person"], Neighbours]
+"""Whom a loss is about."""
 
 
 @final
@@ -81,6 +83,11 @@ class Price:
     neighbours: Neighbours
     rows: int = 1
     persons: bool = False
+
+    @property
+    def about(self) -> About:
+        """Whom the loss is about."""
+        return "person" if self.persons else "row", self.neighbours
 
     @property
     def pure(self) -> bool:
