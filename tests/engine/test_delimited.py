@@ -9,10 +9,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.declare.dataset import CSV, Dataset
-from sfumato.declare.query import Query, count, histogram
+from sfumato.declare.query import Query, count, histogram, people
 from sfumato.declare.query import sum as total
 from sfumato.declare.schema import Category, Integer, Schema
-from sfumato.engine.delimited import split_lines
+from sfumato.declare.unit import Unit
+from sfumato.engine.delimited import _Quoted, split_lines
+from sfumato.engine.lines import Lines
 from sfumato.engine.load import open_engine
 from sfumato.errors import SourceError
 from sfumato.plan import make_plan
@@ -170,3 +172,58 @@ def test_a_stray_quote_in_the_header_costs_no_row(tmp_path):
     file.write_text('x,g,"n\n5,a,1\n6,b,"2"\n', encoding="utf-8")
 
     assert integers(file) == ((2,), (11,), (1, 1))
+
+
+LINES = "line\n" * 2_500
+
+
+def test_a_quoted_cell_may_have_any_number_of_lines():
+    """A long note makes one record, not thousands."""
+    assert read(f'1,"{LINES}",a\n2,b,c\n') == [["1", LINES, "a"], ["2", "b", "c"]]
+
+
+def test_people_whose_identifiers_share_their_first_line_are_two(tmp_path):
+    """However long the identifiers are."""
+    rows = "".join(f'"{LINES}{who}",5\n' for who in ("one", "two", "two"))
+    (tmp_path / "t.csv").write_text(f"id,x\n{rows}")
+    schema = Schema({"x": Integer(0, 100)}, Unit("id", max_rows=1, max_groups=1))
+    plan = make_plan(Query().select(people()), schema, 1)
+
+    assert integers(tmp_path / "t.csv", schema, plan) == ((2 << 20,),)
+
+
+def test_a_cell_beyond_a_million_characters_is_read_line_by_line():
+    """So that a stray quote hides no more than it may, and memory has an end."""
+    rest = ["b" * 1_000 + "\n"] * 1_100
+
+    found = list(split_lines(['1,"a\n', *rest, '2",c\n'], ","))
+
+    assert found[0] == ["1", '"a'] and len(found) == 1_102
+
+
+def test_no_line_is_looked_at_twice_for_a_quote(monkeypatch):
+    """Stray quotes cost a look ahead to the next quote each: linear, whatever the text."""
+    looked = []
+
+    class Counted(_Quoted):
+        def _rest(self, source):
+            held = len(self.ahead)
+            rest = super()._rest(source)
+            looked.append(len(self.ahead) - held)
+            assert held == 0 or not rest
+            return rest
+
+    monkeypatch.setattr("sfumato.engine.delimited._Quoted", Counted)
+    lines = ['1,"a\n', *["b\n"] * 3_000, '2,"c"d\n', '3,"e\n', *["f\n"] * 3_000]
+    found = list(split_lines(lines, ","))
+
+    assert len(found) == len(lines) and sum(looked) <= len(lines)
+
+
+def test_rows_of_many_short_lines_count_as_heavy():
+    """Else a batch could hold thousands of rows of a million characters."""
+    lines = Lines(io.StringIO(f'1,"{LINES}"\n' * 3, newline=""))
+
+    (batch,) = lines.batches(split_lines(lines, ","))
+
+    assert len(batch) == 3 and lines.heavy >= 3 * len(LINES)

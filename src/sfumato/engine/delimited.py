@@ -35,7 +35,6 @@ from sfumato.words import N_
 __all__ = ["load_csv", "split_lines"]
 
 _REMEMBERED = 1 << 16  # distinct texts per column whose reading is kept
-_MOST_LINES = 1_000  # of one quoted cell
 _ENCODINGS = ("utf-8", "gb18030", "utf-16", "big5", "shift_jis", "euc_kr", "cp1252")
 _SEPARATORS = (",", ";", "\t", "|")
 _BINARY = (b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"\x1f\x8b", b"SQLite", b"%PDF")
@@ -137,22 +136,26 @@ class _Quoted:
             at = end + 1
 
     def _rest(self, source: Iterator[str]) -> str:
-        """Return the lines that end an open cell properly, or nothing."""
-        length = 0
-        for i in range(_MOST_LINES):
-            if i == len(self.ahead):
+        """Return the lines that end an open cell properly, or nothing.
+
+        A line is looked at once: a search ends at the next line that has a quote, or
+        finds none in as much as is held, and then no line of that begins another one.
+        """
+        length = seen = 0
+        while True:
+            if seen == len(self.ahead):
                 line = next(source, None)
                 if line is None:
                     return ""
                 self.ahead.append(line)
-            length += len(self.ahead[i])
+            line, seen = self.ahead[seen], seen + 1
+            length += len(line)
             if length > LONGEST:
                 return ""
-            if self._closing.match(self.ahead[i]):
-                return "".join(self.ahead.popleft() for _ in range(i + 1))
-            if self._junk.match(self.ahead[i]):
+            if self._closing.match(line):
+                return "".join(self.ahead.popleft() for _ in range(seen))
+            if self._junk.match(line):
                 return ""
-        return ""
 
 
 def _read(

@@ -31,7 +31,8 @@ class Lines:
     r"""The lines of an open text file, each with its end, none above `LONGEST`.
 
     Attributes:
-        heavy: Characters read so far in lines above a thousand.
+        heavy: Characters read so far in lines, and in rows of many lines, above a
+            thousand.
 
     Examples:
         >>> import io
@@ -40,12 +41,12 @@ class Lines:
         ([1048576, 2], 1048576)
     """
 
-    __slots__ = ("_file", "heavy")
+    __slots__ = ("_file", "_light", "heavy")
 
     def __init__(self, file: _Reader) -> None:
         """Read nothing yet."""
         self._file = file
-        self.heavy = 0
+        self.heavy = self._light = 0
 
     def __iter__(self) -> Iterator[str]:
         """Yield each line, or what is kept of it."""
@@ -53,6 +54,8 @@ class Lines:
         for line in pieces:
             if len(line) > _USUAL:
                 self.heavy += len(line)
+            else:
+                self._light += len(line)
             if len(line) < LONGEST or line[-1] in "\r\n":
                 yield line
                 continue
@@ -66,9 +69,12 @@ class Lines:
     def batches(self, rows: Iterator[list[str]]) -> Iterator[list[list[str]]]:
         """Yield rows made of these lines, as many at a time as little memory holds."""
         batch: list[list[str]] = []
-        start = self.heavy
+        start, light = self.heavy, self._light
         for row in rows:
             batch.append(row)
+            if self._light - light > _USUAL:
+                self.heavy += self._light - light
+            light = self._light
             if len(batch) == _MOST_LINES or self.heavy - start > _MOST_HEAVY:
                 yield batch
                 batch, start = [], self.heavy
