@@ -91,6 +91,53 @@ def test_tables_of_an_opened_budget_get_none_of_their_own(path, name):
     ask(session(path, FEW, name="other"))
 
 
+def labs():
+    return sf.Dataset(ROWS, schema=sf.Schema({"x": sf.Integer(0, 9)}, unit=FEW))
+
+
+@pytest.mark.parametrize("name", ["labs", "Labs"])
+def test_tables_that_were_added_later_get_none_of_their_own(path, name):
+    """Alone first, then with a table: another entry names it, once."""
+    ask(session(path, FEW))
+    for _ in range(2):
+        ask(session(path, FEW, tables={"labs": labs()}))
+    session(path, FEW)
+    before, told = show(path), [json.loads(e)["body"] for e in export(path)]
+
+    with pytest.raises(LedgerError, match="is a table of dataset 'd'"):
+        session(path, FEW, name=name)
+
+    assert show(path) == before
+    assert [b["tables"] for b in told if "tables" in b] == [["labs"]]
+    assert verify(path).sound
+    session(path, FEW, tables={"labs": labs(), "drugs": labs()})
+    with pytest.raises(LedgerError, match="is a table of dataset 'd'"):
+        session(path, FEW, name="drugs")
+    assert verify(path).sound
+
+
+def test_a_table_that_has_a_budget_cannot_be_added(path):
+    """Its people have lost from that one already."""
+    for name in ("d", "labs"):
+        ask(session(path, FEW, name=name))
+    before = show(path)
+
+    with pytest.raises(LedgerError, match="'labs' is a table of dataset 'd'"):
+        session(path, FEW, tables={"labs": labs()})
+
+    assert show(path) == before
+
+
+def test_planted_fault_forgets_added_tables(path, monkeypatch):
+    """Without the entry, the people of a table that was added lose from two budgets."""
+    monkeypatch.setattr(book, "record_tables", lambda *_: None)
+
+    ask(session(path, FEW))
+    ask(session(path, FEW, tables={"labs": labs()}))
+
+    ask(session(path, FEW, name="labs"))
+
+
 def test_planted_fault_adds_units_up(path, monkeypatch):
     """Without the check one budget adds ε per person to ε per row."""
     monkeypatch.setattr(book, "check_declared", lambda *_: None)

@@ -76,6 +76,11 @@ def test_one_unit_and_no_budget_of_a_table(url):
         with pytest.raises(LedgerError, match="table of dataset 'visits'"):
             Ledger(url, dataset=name, cap=TENTH)
 
+    more = Declared("person by 'id', add_remove", ("labs", "drugs"))
+    Ledger(url, **same, declared=more)
+    with pytest.raises(LedgerError, match="table of dataset 'visits'"):
+        Ledger(url, dataset="drugs", cap=TENTH)
+
     assert [b.dataset for b in Ledger(url, **same).balances()] == ["visits"]
     assert verify(url).sound
 

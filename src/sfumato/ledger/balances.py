@@ -148,7 +148,7 @@ def replayed(balances: Balances, entry: Mapping[str, Any]) -> str | None:
     """
     try:
         match entry["kind"]:
-            case "open":
+            case "open" if "budget" in entry:  # else it names tables that were added
                 made = Balance(entry["dataset"], **entry["budget"])
                 if made.key in balances:
                     return N_("opens a budget twice")

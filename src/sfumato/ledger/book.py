@@ -29,7 +29,7 @@ from sfumato.ledger.debits import (
     check_text,
     names,
 )
-from sfumato.ledger.declared import Declared, check_declared
+from sfumato.ledger.declared import Declared, check_declared, record_tables
 from sfumato.ledger.operate import Mechanisms, read_mechanisms
 from sfumato.ledger.sharing import writer_of
 from sfumato.ledger.store import Database
@@ -160,6 +160,7 @@ class Ledger(Generic[L]):
             for budget in wanted:
                 told = declared if budget.kind == "dataset" else None
                 open_budget(transaction, budget, told.said() if told else None)
+            record_tables(transaction, dataset, declared)
             return unit
 
         self.unit: Final = self._writer.submit(open_all)

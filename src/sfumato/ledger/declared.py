@@ -3,7 +3,8 @@
 Formal guarantee: losses add up where they are about the same neighbours (basic
 composition). An ε per row and an ε per person bound different things, and their sum
 bounds neither; so one budget is spent in one unit. The unit stands in the entry that
-opens the budget, hence in the chain, and cannot be changed afterwards.
+opens the budget, hence in the chain, and cannot be changed afterwards. Tables may be
+added: an entry of its own names those that it did not name.
 """
 
 from __future__ import annotations
@@ -14,9 +15,10 @@ from typing import Any, final
 
 from sfumato.errors import LedgerError
 from sfumato.ledger.store import Database
+from sfumato.ledger.transaction import Transaction, now
 from sfumato.words import N_
 
-__all__ = ["Declared", "check_declared"]
+__all__ = ["Declared", "check_declared", "record_tables"]
 
 
 @final
@@ -69,10 +71,31 @@ def check_declared(db: Database, dataset: str, declared: Declared | None) -> str
     return unit
 
 
+def record_tables(
+    transaction: Transaction, dataset: str, declared: Declared | None
+) -> None:
+    """Tell the chain of tables that a budget pays for since it was opened.
+
+    Formal guarantee: from here on none of them is given a budget of its own, as if it
+    had been there from the start (`check_declared`); whatever pays for a row, then, is
+    one budget, and what is lost of it adds up there.
+    """
+    known = {
+        str(name).casefold()
+        for (body,) in transaction.db.rows(_OPENED, dataset)
+        for name in json.loads(body).get("tables", ())
+    }
+    tables = declared.tables if declared else ()
+    added = [name for name in tables if name.casefold() not in known]
+    if added:
+        transaction.append("open", dataset, {"tables": added, "time": now()})
+
+
 _NAMES = "SELECT dataset FROM budget WHERE kind = 'dataset'"
 _FIRST = (
     "SELECT body FROM entry WHERE kind = 'open' AND dataset = ? ORDER BY place LIMIT 1"
 )
+_OPENED = "SELECT body FROM entry WHERE kind = 'open' AND dataset = ?"
 _WITH_TABLES = "SELECT dataset, body FROM entry WHERE kind = 'open' AND body LIKE ?"
 
 
