@@ -9,7 +9,8 @@ import pytest
 import sfumato as sf
 from sfumato.account import Threshold
 from sfumato.consistency.figures import variance
-from sfumato.release import Figure, Noise
+from sfumato.errors import ArgumentError
+from sfumato.release import Figure, Noise, from_json
 from sfumato.testing import seeded
 
 DISTRICTS = ["a", "b", "c", "d"]
@@ -135,3 +136,99 @@ def test_counts_of_unknown_keys_have_the_variance_of_their_law(law) -> None:
     figure = Figure("n", "count", None, {}, 50, 40, 60, (noise,))
 
     assert variance(figure) == pytest.approx(float(whole.variance), rel=1e-6)
+
+
+def test_a_release_given_twice_is_refused(session) -> None:
+    """A copy has the same noise: variances that take it for another are too small."""
+    ask = session.query().select(sf.count(), sf.histogram("age", [0, 40, 100]))
+    release, other = ask.release(epsilon="1"), ask.release(epsilon="1")
+    copy = from_json(release.to_json())
+    constraint = sf.Parts("count", "histogram_age")
+
+    for given in ([release, release], [release, other, copy]):
+        with pytest.raises(ArgumentError, match="is given twice") as refused:
+            sf.consistent(given, nonnegative=True)
+        assert refused.value.hint
+
+    assert len(sf.consistent([release, other], nonnegative=True)) == 6
+    assert sf.consistent(release, [constraint]).variances is not None
+
+
+@pytest.mark.parametrize(
+    "twice",
+    [
+        lambda name: sf.count(name=name),
+        lambda name: sf.sum("age", name=name),
+        lambda name: sf.histogram("age", [0, 40, 100], name=name),
+        lambda name: sf.crosstab("age", "district", edges=[0, 40, 100], name=name),
+    ],
+)
+def test_one_measurement_under_two_names_is_refused(session, twice) -> None:
+    """It was measured once, and both names tell the same noise."""
+    release = session.query().select(twice("n"), twice("m")).release(epsilon="1")
+    first, second = (
+        [f.estimate for f in release if f.name == name] for name in ("n", "m")
+    )
+
+    with pytest.raises(ArgumentError, match="one measurement under two names"):
+        sf.consistent(release, nonnegative=True)
+
+    assert first == second
+
+
+def test_other_bins_of_one_column_are_other_measurements(session) -> None:
+    """They have noise of their own, and are adjusted together."""
+    one, two = (
+        sf.histogram("age", [0, 40, 100]),
+        sf.histogram("age", [0, 60, 100], name="m"),
+    )
+    release = session.query().select(one, two).release(epsilon="1")
+
+    assert len(sf.consistent(release, nonnegative=True)) == 4
+
+
+def test_a_table_of_two_columns_adds_up_to_its_margin(session) -> None:
+    """Its cells are counts with noise of their own."""
+    table = sf.crosstab("district", "age", other_edges=[0, 40, 100])
+    ask = session.query().select(table, sf.histogram("district"))
+    release = ask.release(epsilon="1")
+    margin = [f for f in release if f.kind == "histogram"]
+    cells = [
+        [f for f in release if f.kind == "crosstab" and f.bin == m.bin] for m in margin
+    ]
+
+    parts = [sf.Parts(m, c) for m, c in zip(margin, cells, strict=True)]
+    adjusted = sf.consistent(release, parts)
+
+    frame = adjusted.to_pandas()
+    tables = frame[frame["name"] != "histogram_district"].groupby("bin")["consistent"]
+    margins = frame[frame["name"] == "histogram_district"].set_index("bin")[
+        "consistent"
+    ]
+    assert tables.sum().to_dict() == pytest.approx(margins.to_dict())
+    assert list(frame["other_bin"].dropna()) == [(0.0, 40.0), (40.0, 100.0)] * 4
+
+
+def test_a_number_of_people_is_the_sum_of_their_groups() -> None:
+    """Its noise is that of a count."""
+    rows = [{"id": i, "g": "ab"[i % 2]} for i in range(300)]
+    unit = sf.Unit("id", max_rows=1, max_groups=1)
+    data = sf.Dataset(rows, schema=sf.Schema({"g": sf.Category(["a", "b"])}, unit))
+    query = sf.Session(data, budget="9").query()
+    whole = query.select(sf.people()).release("1")
+    parts = query.group_by("g").select(sf.people()).release("1")
+
+    adjusted = sf.consistent([whole, parts], [sf.Parts(whole["people"], parts.figures)])
+
+    total, *groups = adjusted.values
+    assert total == pytest.approx(sum(groups))
+
+
+def test_what_is_no_sum_is_refused_by_its_kind(session) -> None:
+    """The error names it, and says what to do."""
+    release = session.query().select(sf.mean("age")).release(epsilon="1")
+
+    with pytest.raises(ArgumentError, match="but a mean") as refused:
+        sf.consistent(release, nonnegative=True)
+
+    assert "release of their own" in refused.value.hint

@@ -75,6 +75,8 @@ class Adjusted:
             columns["name"] = [f.name for f in self.figures]
             columns |= {k: [f.group.get(k) for f in self.figures] for k in keys}
             columns["bin"] = [f.bin for f in self.figures]
+            if any(f.other_bin is not None for f in self.figures):
+                columns["other_bin"] = [f.other_bin for f in self.figures]
         columns |= {"raw": self.raw, "consistent": self.values}
         if self.low is not None:
             columns |= {"low": self.low, "high": self.high}
@@ -114,7 +116,7 @@ def consistent(  # noqa: PLR0913  all but the first two are options
 
     Args:
         noisy: Noisy figures, shape ``(n,)``; a release, or several, whose figures are
-            counts, histograms and sums.
+            counts, histograms, tables of two columns and sums.
         constraints: What holds between them.
         variances: Of the noise, one number or one for each figure; 0 marks a public,
             exact figure. Releases know theirs; an array without them is weighed evenly
@@ -129,7 +131,8 @@ def consistent(  # noqa: PLR0913  all but the first two are options
 
     Raises:
         ArgumentError: The constraints contradict each other (the error names a
-            smallest set that does), a member is unknown, or numbers are not finite.
+            smallest set that does), a member is unknown, numbers are not finite, or one
+            measurement is given twice: copies have one noise, not two.
         MissingExtraError: The constraints are no tree of sums, and scipy or clarabel
             is not installed.
 

@@ -17,7 +17,7 @@ from sfumato.words import N_
 
 __all__ = ["Named", "Numbered", "variance"]
 
-_ADDITIVE = ("count", "sum", "histogram")
+_ADDITIVE = ("count", "people", "sum", "histogram", "crosstab")
 
 
 def variance(figure: Figure) -> float:
@@ -28,9 +28,13 @@ def variance(figure: Figure) -> float:
     """
     if figure.kind not in _ADDITIVE or len(figure.noise) > 1:
         raise ArgumentError(
-            N_("{name} is no count, histogram or sum with noise of its own"),
-            hint=N_("adjust counts and sums; means follow from the adjusted sums"),
+            N_("{name} is no count or sum with noise of its own, but a {kind}"),
+            hint=N_(
+                "adjust counts, histograms, tables and sums, in a release of their own; "
+                "means follow from them"
+            ),
             name=repr(figure.name),
+            kind=figure.kind,
         )
     return sum(_law_variance(noise) * noise.step**2 for noise in figure.noise)
 
@@ -92,7 +96,13 @@ class Named:
     """The members of releases are their figures, or names of figures."""
 
     def __init__(self, releases: Sequence[Release]) -> None:
-        """Number all figures, in order."""
+        """Number all figures, in order.
+
+        Raises:
+            ArgumentError: A measurement is given twice: its copies have one noise, and
+                would be weighed as if each had its own.
+        """
+        _check_once(releases)
         self.figures: tuple[Figure, ...] = tuple(f for r in releases for f in r.figures)
         self.private = all(r.claim.private for r in releases)
         self._places = {id(f): i for i, f in enumerate(self.figures)}
@@ -169,6 +179,39 @@ class Named:
                 hint=N_('write, for example, Parts("count", "histogram_Age")'),
                 value=repr(members)[:60],
             )
+
+
+def _check_once(releases: Sequence[Release]) -> None:
+    """Refuse copies: they are no independent measurements, as every variance needs."""
+    for i, release in enumerate(releases):
+        if any(r.claim.receipt == release.claim.receipt for r in releases[:i]):
+            raise ArgumentError(
+                N_("the release {title} is given twice"),
+                hint=N_(
+                    "give it once: a copy has the same noise and tells nothing more"
+                ),
+                title=repr(release.title),
+            )
+        told: dict[object, str] = {}
+        for name, asked in _asked(release).items():
+            if asked in told:
+                raise ArgumentError(
+                    N_("{name} and {other} are one measurement under two names"),
+                    hint=N_("ask for it once: a copy tells nothing more"),
+                    name=repr(told[asked]),
+                    other=repr(name),
+                )
+            told[asked] = name
+
+
+def _asked(release: Release) -> dict[str, object]:
+    """Return by name what was measured: equal where one measurement gave both."""
+    found: dict[str, list[object]] = {}
+    for f in release.figures:
+        place = tuple(f.group.items()), f.bin, f.other_bin
+        one = f.kind, f.column, f.other, f.noise, place
+        found.setdefault(f.name, []).append(one)
+    return {name: tuple(told) for name, told in found.items()}
 
 
 def _one_whole() -> ArgumentError:
