@@ -21,6 +21,7 @@ from sfumato.amount import Amount
 from sfumato.combine import Combining, check_tables
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.expr import Expr, Operand
+from sfumato.declare.merged import OneInEach
 from sfumato.declare.query import Query, Statistic
 from sfumato.declare.schema import Column
 from sfumato.engine import Engine
@@ -355,9 +356,12 @@ class SessionPlan:
     def __str__(self) -> str:
         """Show cost and expected errors."""
         unit = self.plan.schema.unit
+        whose = unit.name
+        if isinstance(unit, OneInEach):
+            whose += f" in each of {unit.tables} tables"
         lines = [
             f"{self.plan.query}",
-            f"cost: {loss_text(self.cost)} per {unit.name} ({unit.neighbours})",
+            f"cost: {loss_text(self.cost)} per {whose} ({unit.neighbours})",
         ]
         if (threshold := self.plan.threshold) is not None:
             some, lone = ("rows", "one row")

@@ -211,7 +211,7 @@ def test_a_seeded_release_says_so_at_a_prompt(
     assert "claim=Claim(NOT PRIVATE, measure='epsilon'" in repr(seeded)
     assert "NOT PRIVATE" not in repr(release)
     assert repr(release.claim).startswith("Claim(measure='epsilon', loss='0.5', ")
-    assert repr(release.claim).endswith(", private=True, bounds=None)")
+    assert repr(release.claim).endswith(", private=True, bounds=None, tables=1)")
 
 
 def test_days_are_shown_as_dates() -> None:

@@ -7,6 +7,7 @@ from decimal import Decimal
 
 from sfumato.account import Epsilon, Loss, epsilon_at
 from sfumato.account.loss import decimal_text
+from sfumato.declare.merged import OneInEach
 from sfumato.plan import Plan
 from sfumato.release import Claim, Person, Receipt
 
@@ -41,6 +42,7 @@ def told(
         receipt=receipt,
         private=private,
         bounds=Person.of(unit),
+        tables=unit.tables if isinstance(unit, OneInEach) else 1,
     )
 
 

@@ -112,6 +112,7 @@ def _claim(claim: Claim) -> dict[str, Any]:
         "neighbours": claim.neighbours,
         "size": claim.size,
         **({} if claim.bounds is None else {"bounds": asdict(claim.bounds)}),
+        **({} if claim.tables == 1 else {"tables": claim.tables}),
         "receipt": {
             "dataset": receipt.dataset,
             "sequence": receipt.sequence,

@@ -325,7 +325,7 @@ _claim = _record(
         "receipt": _receipt,
         "private": _is_flag,
     },
-    {"bounds": _bounds},
+    {"bounds": _bounds, "tables": _is_whole},
 )
 
 _measurement = _record(

@@ -206,6 +206,8 @@ class Claim:
         receipt: The debit that paid.
         private: False only for releases made with a test seed: NOT PRIVATE.
         bounds: Of a person: whose rows belong together, and how many count.
+        tables: How many united tables the rows of one unit may lie in: where each row is
+            a unit, one in each of them is protected together.
     """
 
     measure: Measure
@@ -218,6 +220,7 @@ class Claim:
     receipt: Receipt
     private: bool = True
     bounds: Person | None = None
+    tables: int = 1
 
     def __repr__(self) -> str:
         """Show all fields, and first of all whether they promise nothing."""

@@ -33,7 +33,8 @@ Sort: TypeAlias = Literal["text", "whole", "real", "flag", "mixed"]
 
 _REALS = {"bin_low", "bin_high", "other_bin_low", "other_bin_high", "raw", "estimate", "low",
           "high", "confidence", "sampling_low", "sampling_high"}  # fmt: skip
-_SOMETIMES = {"other_column", "other_key", "unit_column", "max_rows", "max_groups"}
+_SOMETIMES = {"other_column", "other_key", "unit_column", "max_rows", "max_groups",
+              "united_tables"}  # fmt: skip
 _RUNS = re.compile(r"[\s']*[=+\-@＝＋－＠]|[\t\r\n]")
 _LARGEST = 1 << 63  # whole numbers from here on do not fit a column of 64-bit integers
 _EXACT = 1 << 53  # below it, every whole float is the integer that it looks like
@@ -136,6 +137,7 @@ def _about_release(release: Release) -> dict[str, list[Cell]]:
         "delta": claim.delta,
         "protected_unit": claim.unit,
         **({} if bounds is None else _about_person(bounds)),
+        **({} if claim.tables == 1 else {"united_tables": claim.tables}),
         "neighbours": claim.neighbours,
         "size": claim.size,
         "dataset": claim.receipt.dataset,

@@ -326,10 +326,15 @@ def unit_words(claim: Claim, say: Say) -> str:
             max_groups=bounds.max_groups,
         )
     known = _UNITS.get(claim.unit)
-    return say(known) if known else visible(claim.unit)
+    if claim.unit == "row" and claim.tables > 1:
+        known = N_("one row in each of {tables} united tables")
+    return say(known, tables=claim.tables) if known else visible(claim.unit)
 
 
 def neighbour_words(claim: Claim, say: Say) -> str:
     """Return the neighbour relation in words."""
     known = _NEIGHBOURS.get((claim.unit, claim.neighbours))
-    return say(known, size=claim.size) if known else visible(claim.neighbours)
+    if claim.unit == "row" and claim.tables > 1:
+        known = N_("add or remove up to one row in each of {tables} united tables")
+    facts = {"size": claim.size, "tables": claim.tables}
+    return say(known, **facts) if known else visible(claim.neighbours)

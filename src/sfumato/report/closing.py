@@ -134,7 +134,8 @@ def _together(claims: Sequence[Claim]) -> Claim:
     spent = read(last.measure, last.receipt.spent)
     told = str(cost) if cost.units > spent.units else last.receipt.spent
     receipt = replace(last.receipt, cost=str(cost), spent=told)
-    return replace(last, loss=str(loss), receipt=receipt)
+    tables = max(claim.tables for claim in claims)  # a row in each is one of one too
+    return replace(last, loss=str(loss), receipt=receipt, tables=tables)
 
 
 def _slices(pairs: Sequence[tuple[Release, View]], bar: Budget) -> tuple[Slice, ...]:

@@ -65,6 +65,10 @@ _RELATIONS = {
         "people is public."
     ),
 }
+_IN_EACH = N_(
+    "Tables are neighbours if they differ by up to one row, added or removed, in each of "
+    "{tables} united tables; the number of rows is itself protected."
+)
 _MANY = {
     "epsilon": N_(
         "The bounds count one row per person: whoever has k rows is protected with k times "
@@ -73,6 +77,16 @@ _MANY = {
     "rho": N_(
         "The bounds count one row per person: whoever has k rows is protected with k² times "
         "ρ."
+    ),
+}
+_MANY_IN_EACH = {
+    "epsilon": N_(
+        "The bounds count one row per person in each table: whoever has up to k rows in "
+        "each is protected with k times ε."
+    ),
+    "rho": N_(
+        "The bounds count one row per person in each table: whoever has up to k rows in "
+        "each is protected with k² times ρ."
     ),
 }
 
@@ -95,8 +109,11 @@ def guarantee(claim: Claim, say: Say) -> tuple[str, ...]:
     said = [say(theorem, delta=decimal_text(int(inside * ATTO), 18))]
     if claim.epsilon is not None and claim.measure in _APPROXIMATE:
         said.append(say(_APPROXIMATE[claim.measure]))
-    if (relation := (claim.unit, claim.neighbours)) in _RELATIONS:
-        said.append(say(_RELATIONS[relation]))
+    known = _RELATIONS.get((claim.unit, claim.neighbours))
+    if claim.unit == "row" and claim.tables > 1:
+        known = _IN_EACH
+    if known:
+        said.append(say(known, tables=claim.tables))
     return tuple(said)
 
 
@@ -105,8 +122,11 @@ def many_rows(claim: Claim, say: Say) -> str:
     if claim.unit == "person":
         return say(N_("The bounds hold for one person with all rows together."))
     if failing(read(claim.measure, claim.loss)):
+        if claim.tables > 1:
+            return say(N_("The bounds count one row per person in each table."))
         return say(N_("The bounds count one row per person."))
-    return say(_MANY["epsilon" if claim.measure == "epsilon" else "rho"])
+    many = _MANY_IN_EACH if claim.tables > 1 else _MANY
+    return say(many["epsilon" if claim.measure == "epsilon" else "rho"])
 
 
 def budget_words(
