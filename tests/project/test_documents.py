@@ -35,6 +35,94 @@ def test_project_files_in_documents_load(name, tmp_path):
         assert load(path).releases
 
 
+BASE = """
+[data]
+source = "table.csv"
+name = "patients"
+{unit}
+[budget]
+epsilon = "10"
+delta = "1e-5"
+{columns}
+[[releases]]
+name = "all"
+epsilon = "0.1"
+statistics = [{{ count = true }}]
+"""
+KINDS = {
+    "Age": 'type = "integer"\nlower = 0\nupper = 120',
+    "BMI": 'type = "real"\nlower = 10\nupper = 80',
+    "Glucose": 'type = "real"\nlower = 40\nupper = 250',
+    "Sex": 'type = "category"\nvalues = ["F", "M"]',
+    "Outcome": 'type = "category"\nvalues = [0, 1]',
+    "hospital": 'type = "category"\nvalues = ["A", "B"]',
+    "region": 'type = "category"\nvalues = ["north", "south"]',
+}
+PERSON = '[unit]\ncolumn = "patient_id"\nmax_rows = {most}\nmax_groups = 1'
+VISITS = """
+[[tables]]
+name = "visits"
+source = "visits.csv"
+unit = {{ column = "patient_id", max_rows = 3, max_groups = 1 }}
+columns = {{ ward = {{ type = "category", values = ["birth", "eye"] }} }}
+"""
+PARTS = {  # by an entry that each alone has
+    "quasi_identifiers = ": "",
+    "[[synthetic.tables]]": PERSON.format(most=1),
+    "[[models]]": "",
+    "max_groups = 2 ": "",
+    "sql = ": "",
+}
+
+
+def checked(folder, text, columns):
+    """Check a project whose table holds the columns, and return what is said."""
+    line = ",".join([*columns, "patient_id"])
+    for name in ("table.csv", "visits.csv"):
+        (folder / name).write_text(f"{line},ward\n", encoding="utf-8")
+    (folder / "project.toml").write_text(text, encoding="utf-8")
+    return CliRunner().invoke(
+        cli, ["check", str(folder / "project.toml"), "--lang", "en"]
+    )
+
+
+@pytest.mark.parametrize(
+    "name", ["README.md", "README.zh-CN.md", "docs/project-file.md"]
+)
+def test_complete_examples_pass_a_check_and_fit_their_limits(name, tmp_path):
+    """Whoever copies one can pay for all that it asks for."""
+    for block in (b for b in blocks(name) if "[data]" in b and "[budget]" in b):
+        path = tmp_path / "project.toml"
+        path.write_text(block, encoding="utf-8")
+        columns = list(load(path).dataset.schema)
+
+        near = re.sub('source = "[^"]*"', 'source = "table.csv"', block)
+        done = checked(tmp_path, near.replace("gb18030", "utf-8"), columns)
+
+        assert done.exit_code == 0, done.stderr
+        assert "Caution" not in done.stdout
+
+
+@pytest.mark.parametrize("mark", PARTS)
+def test_parts_of_project_files_in_documents_pass_a_check(mark, tmp_path):
+    """A part, put into a project whose columns it names, asks for what can be done."""
+    parts = [b for b in blocks("docs/project-file.md") if "[data]" not in b]
+    (block,) = (b for b in parts if mark in b)
+    told = "\n".join(f"[columns.{n}]\n{kind}" for n, kind in KINDS.items())
+    text = BASE.format(unit=PARTS[mark], columns=told)
+    if mark == "[[synthetic.tables]]":
+        text += VISITS.format()
+    if "[unit]" in block:
+        text = text.replace("[budget]", f"{block}\n[budget]")
+        block = ""
+    block = block.replace("clinic-2024", "patients")
+
+    done = checked(tmp_path, f"{text}\n{block}", KINDS)
+
+    assert done.exit_code == 0, done.stderr
+    assert "Caution: all" not in done.stdout
+
+
 def test_every_entry_is_documented():
     """The document of project files names each entry of the schema."""
     from sfumato.project import json_schema
