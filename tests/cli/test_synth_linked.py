@@ -2,6 +2,7 @@
 
 import csv
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -113,7 +114,11 @@ def test_a_file_for_each_table_and_keys_agree(run, desk, clinic):
     assert losses == ["2", "6"]
     page = Path("results/synthetic.html").read_text("utf-8")
     assert "Table patients" in page and "Table visits 1/2" in page
-    assert "ε 8. Any number" in page and "street" in page and "<script" not in page
+    assert (
+        "all of them, ε = 8, δ = 0. Any number" in page
+        and "street" in page
+        and "<script" not in page
+    )
     assert "'street'" in done.stderr and "'patient_id'" in done.stderr
     assert LinkedSynthesis.load("results/synthetic.linked").names == (
         "patients", "visits 1/2")  # fmt: skip
@@ -128,6 +133,24 @@ def test_one_budget_pays_once_for_all_tables(run, clinic):
 
     assert [(b["dataset"], b["spent"]) for b in shown["budgets"]] == [("patients", "8")]
     assert shown["debits"] == 2
+
+
+@pytest.mark.parametrize("lang", ["en", "zh"])
+def test_under_delta_the_page_tells_the_whole_epsilon(run, clinic, lang):
+    """Of all tables, at δ: no reader should add up the ε of each, which comes to more."""
+    rho = PROJECT.replace('"9"', '"9"\ndelta = "1e-6"')
+    clinic(rho)
+
+    done = run("synth", "project.toml", "--yes", "--lang", lang)
+    page = Path("results/synthetic.html").read_text("utf-8")
+    record = json.loads(Path("results/synthetic.json").read_text("utf-8"))
+
+    assert done.exit_code == 0, done.stderr
+    parts = [float(t["claim"]["epsilon"]) for t in record["tables"].values()]
+    found = re.findall(r"ε = ([\d.]+)[,，] ?δ = 0.000001", page.split("<section>")[0])
+    assert [float(e) for e in found] == [8]
+    assert sum(parts) > 8
+    assert re.search(f"ε = {found[0]}[,，] ?δ = 0.000001", done.stdout.splitlines()[2])
 
 
 def test_the_page_speaks_chinese(run, clinic):

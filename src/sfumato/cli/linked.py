@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 
 import click
 
-from sfumato.account import read_loss
 from sfumato.cli.failures import UsageFault
 from sfumato.cli.money import loss_words
 from sfumato.cli.synthesize import (
@@ -191,7 +190,6 @@ def _write(
         {name: _portrait(portrait(made[name]), made.key) for name in made.names},
         {name: len(table) for name, table in drawn.items()},
         key=made.key,
-        cost=loss_words(read_loss(made.cost)),
         lang=manner.lang,
     )
     write(page, html)

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+from dataclasses import replace
+from functools import reduce
+from operator import add
+
+from sfumato.account import Loss, epsilon_at
 from sfumato.release.loss import FAILING, amount_words, brief, read
 from sfumato.release.record import Claim, Release
 from sfumato.release.wording import Say, neighbour_words, unit_words
 from sfumato.words import N_
 
-__all__ = ["hidden_words", "loss_words", "promise"]
+__all__ = ["hidden_words", "loss_words", "promise", "together"]
 
 _ALONE = {
     "zcdp": N_("ρ = {loss} (zero-concentrated)"),
@@ -36,6 +42,29 @@ def loss_words(claim: Claim, say: Say) -> str:
         epsilon=brief(read("epsilon", claim.epsilon)),
         delta=claim.delta,
         loss=brief(read(claim.measure, claim.loss)),
+    )
+
+
+def together(claims: Sequence[Claim]) -> Claim:
+    """Return one claim of releases that one budget pays for: their losses add up.
+
+    The ε of the sum is that of the summed ρ, and not the sum of their ε, which is more.
+
+    Examples:
+        >>> from sfumato.release.record import Receipt
+        >>> paid = Receipt("pima", 1, "0.01", "0.01", "1", "ab", "2025-01-01T00:00:00Z")
+        >>> one = Claim("zcdp", "0.01", "0.68", "0.000001", "row", "add_remove", None, paid)
+        >>> together([one, one]).loss, together([one, one]).epsilon
+        ('0.02', '0.899935267661')
+    """
+    first = claims[0]
+    whole: Loss = reduce(add, (read(one.measure, one.loss) for one in claims))
+    told = None if first.epsilon is None else epsilon_at(whole, first.delta)
+    return replace(
+        first,
+        loss=str(whole),
+        epsilon=None if told is None else str(told),
+        private=all(one.private for one in claims),
     )
 
 

@@ -8,7 +8,7 @@ from math import ceil
 from typing import Any
 
 from sfumato.release.owner import OWNER_ONLY
-from sfumato.release.promise import promise
+from sfumato.release.promise import loss_words, promise, together
 from sfumato.release.quality import Attack, OwnerQuality, Portrait
 from sfumato.release.synthetic import SyntheticRelease
 from sfumato.release.text import visible
@@ -89,14 +89,13 @@ def synthetic_html(
     )
 
 
-def linked_html(  # noqa: PLR0913  each is a fact by name
+def linked_html(
     title: str,
     releases: Mapping[str, SyntheticRelease],
     portraits: Mapping[str, Portrait],
     rows: Mapping[str, int],
     *,
     key: str,
-    cost: str,
     lang: str | None = None,
 ) -> str:
     """Return the page of linked tables: each as `synthetic_html`, under one promise.
@@ -107,7 +106,6 @@ def linked_html(  # noqa: PLR0913  each is a fact by name
         portraits: What each model says of its columns.
         rows: Rows of each file beside the page.
         key: The column that names people, new names in every table.
-        cost: What all of it costs a person with all her rows, in words.
         lang: ``"en"`` or ``"zh"``; default: the language of the locale.
 
     Raises:
@@ -115,13 +113,17 @@ def linked_html(  # noqa: PLR0913  each is a fact by name
     """
     tongue = language_asked(lang)
     say = speaker(tongue)
-    private = all(r.claim.private for r in releases.values())
+    whole = together([r.claim for r in releases.values()])
     return render(
         "synthetic.html",
         tongue,
         title=visible(title),
-        alarm="" if private else say(NOT_PRIVATE),
-        linked={"count": len(releases), "key": visible(key), "cost": cost},
+        alarm="" if whole.private else say(NOT_PRIVATE),
+        linked={
+            "count": len(releases),
+            "key": visible(key),
+            "cost": loss_words(whole, say),
+        },
         parts=[
             _part(name, release, portraits[name], rows[name], say)
             for name, release in releases.items()

@@ -7,9 +7,7 @@ from typing import TypeAlias
 
 import click
 
-from sfumato.account import read_loss
 from sfumato.cli.command import Command
-from sfumato.cli.money import loss_words
 from sfumato.cli.options import FORCE, AnyPath, out, project_argument
 from sfumato.cli.synthesize import (
     TableManner,
@@ -20,7 +18,7 @@ from sfumato.cli.synthesize import (
 )
 from sfumato.cli.tongue import report_language, say, tongue
 from sfumato.project import Project, load
-from sfumato.release.promise import promise
+from sfumato.release.promise import loss_words, promise, together
 from sfumato.words import N_, speaker
 
 __all__ = ["command"]
@@ -82,12 +80,11 @@ def _linked(
         judge_linked(made, declared, manner)
     else:
         made = synthesize_linked(declared, manner)
-    told = [
-        f"{name}: {promise(release.claim, speaker(tongue()))}"
-        for name, release in made.releases.items()
-    ]
+    claims = {name: release.claim for name, release in made.releases.items()}
+    speak = speaker(tongue())
+    told = [f"{name}: {promise(claim, speak)}" for name, claim in claims.items()]
     text = N_("all tables together cost a person, with all her rows, {cost}")
-    told.append(say(text, cost=loss_words(read_loss(made.cost))))
+    told.append(say(text, cost=loss_words(together(list(claims.values())), speak)))
     paths = linked_paths(declared, manner)
     cut = len(paths) - len(made.names) * manner.owner
     return told, paths[:cut], paths[cut:]
