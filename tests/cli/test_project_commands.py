@@ -31,6 +31,51 @@ def test_init_writes_what_the_header_tells(run):
     assert run("check", "project.toml").exit_code == 0
 
 
+def test_a_chinese_column_gets_chinese_keys_and_a_reminder(run):
+    """Figures by keys that no cell has cost as much, so nobody should miss them."""
+    Path("t.csv").write_text("年龄,性别\n" + "30,男\n41,女\n" * 50, "utf-8")
+
+    run("init", "t.csv")
+    page = run("check", "project.toml", "--lang", "en")
+    data = json.loads(run("check", "project.toml", "--json").stdout)
+    fit = json.loads(run("check", "project.toml", "--owner", "--json").stdout)
+    spent = run("run", "project.toml", "--yes", "--lang", "en")
+    text = Path("project.toml").read_text("utf-8")
+
+    assert 'values = ["男", "女"]' in text
+    assert '# if the cells say it otherwise: values = ["F", "M"]' in text
+    assert "Caution: not confirmed yet: 年龄, 性别." in page.stdout
+    assert data["unconfirmed"] == ["年龄", "性别"]
+    assert "Caution: not confirmed yet: 年龄, 性别." in spent.stderr
+    assert spent.exit_code == 0
+    assert [c["missing"] for c in fit["owners_eyes_only"]["columns"]] == [0, 0]
+
+
+def test_a_confirmed_column_is_not_reminded_of(run):
+    """The line is deleted where the column is right, or set to true."""
+    Path("t.csv").write_text("Age,Sex\n1,F\n", "utf-8")
+    run("init", "t.csv")
+    file = Path("project.toml")
+    text = file.read_text("utf-8").replace("\nconfirmed = false", "", 1)
+    file.write_text(text, "utf-8")
+    some = run("check", "project.toml", "--lang", "en").stdout
+    file.write_text(text.replace("confirmed = false", "confirmed = true"), "utf-8")
+    none = run("check", "project.toml", "--lang", "en").stdout
+
+    assert "Caution: not confirmed yet: Sex." in some
+    assert "confirmed" not in none
+
+
+def test_the_owner_sees_that_no_cell_fits(run, desk):
+    """Keys that no cell has: told to the owner, who alone may know."""
+    desk.project(table="Glucose,Outcome\n120,yes\n130,no\n")
+
+    page = run("check", "project.toml", "--owner", "--lang", "en").stdout
+
+    assert "No cell fits the declaration of: Outcome." in page
+    assert "No cell" not in run("check", "project.toml", "--lang", "en").stdout
+
+
 def test_init_reads_no_value(run):
     """Two tables with one header give one project file."""
     Path("t.csv").write_text("Glucose,Sex\n1,F\n", "utf-8")

@@ -15,8 +15,9 @@ def test_an_entry_can_be_declared_and_names_its_source(entry):
     assert bool(entry.ranges) != bool(entry.keys)
     for bounds in entry.ranges:
         assert Real(bounds.lower, bounds.upper, step=bounds.step).width > 0
-    if entry.keys:
-        assert Category(entry.keys).values == entry.keys
+    assert bool(entry.native) <= bool(entry.keys)
+    for keys in (*entry.keys, *filter(None, [entry.native])):
+        assert Category(keys).values == keys
 
 
 def test_every_name_leads_to_one_entry():
@@ -36,6 +37,19 @@ def test_every_name_leads_to_one_entry():
 def test_spelling_does_not_matter(name):
     """Case, blanks, underscores and width do not matter."""
     assert suggest(name).entry.english == "Glucose"
+
+
+@pytest.mark.parametrize(
+    "entry", [e for e in CATALOGUE if e.keys], ids=lambda e: e.english
+)
+def test_keys_are_spelt_in_the_language_of_the_column(entry):
+    """A Chinese column begins with Chinese keys, and no spelling is lost either way."""
+    for name in (entry.english, entry.chinese, *entry.aliases):
+        found = suggest(name)
+        chinese = any("\u4e00" <= sign <= "\u9fff" for sign in name)
+
+        assert found.keys == (entry.native if chinese else entry.keys[0])
+        assert {found.keys, *found.spellings} == {*entry.keys, entry.native}
 
 
 def test_a_missing_code_is_no_plausible_value():

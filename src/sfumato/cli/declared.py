@@ -5,12 +5,16 @@ from __future__ import annotations
 import datetime as dt
 from typing import assert_never
 
+import click
+
 from sfumato.cli.tongue import say
 from sfumato.declare.calendar import EPOCH, Date
 from sfumato.declare.schema import Boolean, Category, Column, Integer, Real, Text
+from sfumato.project import Project
+from sfumato.release.text import visible
 from sfumato.words import N_
 
-__all__ = ["column_words"]
+__all__ = ["column_words", "remind", "unconfirmed_words"]
 
 _MOST = 8  # keys on one line
 _FINE = 1 << 24  # steps; a finer grid is the default's and says nothing to a reader
@@ -39,6 +43,24 @@ def column_words(column: Column) -> str:
             return say(N_("texts of at most {most} characters"), most=longest)
         case _:
             assert_never(column)
+
+
+def unconfirmed_words(project: Project) -> list[str]:
+    """Remind of columns that nobody has confirmed; a wrong key makes figures of nothing."""
+    if not project.unconfirmed:
+        return []
+    text = N_(
+        "Caution: not confirmed yet: {columns}. Are bounds, keys and unit those of the "
+        "table? What fits none of them counts as missing, and is paid for all the same. "
+        "Then delete confirmed = false."
+    )
+    return [say(text, columns=", ".join(map(visible, project.unconfirmed)))]
+
+
+def remind(project: Project) -> None:
+    """Remind on stderr, before the budget is spent."""
+    for line in unconfirmed_words(project):
+        click.echo(line, err=True)
 
 
 def _number(column: Real | Integer) -> str:

@@ -21,6 +21,7 @@ from sfumato.words import N_
 __all__ = ["Draft", "write_draft"]
 
 _WIDTH = 86
+_OPEN = "confirmed = false"
 
 Say: TypeAlias = Callable[..., str]
 
@@ -127,7 +128,8 @@ def _head(draft: Draft, say: Say) -> list[str]:
                     "Columns. Bounds and keys are public: choose them from clinical "
                     "knowledge, never from the rows. Values beyond a bound are clamped "
                     "to it; narrower bounds give less noise. Columns that no release "
-                    "needs may be deleted."
+                    "needs may be deleted. Where all of a column is right, delete its "
+                    "line `confirmed = false`; sfumato check reminds of those left."
                 )
             )
         ),
@@ -140,8 +142,25 @@ def _column(name: str, found: Suggestion | None, observed: str, say: Say) -> lis
         return [*_unknown(name, say), *notes]
     lines = [f"[{place_of('columns', name)}]", *notes, *_origin(found.entry, say)]
     if found.first is None:
-        return [*lines, 'type = "category"', f"values = {json.dumps(list(found.entry.keys))}"]  # fmt: skip
-    return [*lines, *_number(found.entry, found.first), *_others(found.others, say)]
+        return [*lines, 'type = "category"', f"values = {_keys(found.keys)}", _OPEN,
+                *_spellings(found, say)]  # fmt: skip
+    return [
+        *lines,
+        *_number(found.entry, found.first),
+        _OPEN,
+        *_others(found.others, say),
+    ]
+
+
+def _keys(keys: Sequence[object]) -> str:
+    return json.dumps(list(keys), ensure_ascii=False)
+
+
+def _spellings(found: Suggestion, say: Say) -> list[str]:
+    text = N_("if the cells say it otherwise: {settings}")
+    return [
+        f"# {say(text, settings=f'values = {_keys(keys)}')}" for keys in found.spellings
+    ]
 
 
 def _origin(entry: Entry, say: Say) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import csv
+from collections.abc import Callable
 from pathlib import Path
 
 from sfumato.amount import exact
@@ -14,11 +15,19 @@ __all__ = ["observe"]
 _MOST_KEYS = 12
 
 
-def observe(path: Path, *, encoding: str, separator: str) -> dict[str, str]:
+def observe(
+    path: Path, *, encoding: str, separator: str, say: Callable[..., str]
+) -> dict[str, str]:
     """Return, per column, its type and, where they are few, its keys.
 
     Formal guarantee: none. What is returned was read from the rows; it is shown to the
     owner as comments and no declaration is made from it. Bounds are never returned.
+
+    Args:
+        path: The table.
+        encoding: Its encoding.
+        separator: The sign between its cells.
+        say: Says a text in the reader's language.
 
     Raises:
         SourceError: The table cannot be read.
@@ -38,7 +47,7 @@ def observe(path: Path, *, encoding: str, separator: str) -> dict[str, str]:
             path=str(path),
             reason=getattr(error, "strerror", None) or type(error).__name__,
         ) from None
-    return {name: column.words() for name, column in zip(names, seen, strict=True)}
+    return {name: column.words(say) for name, column in zip(names, seen, strict=True)}
 
 
 class _Seen:
@@ -59,18 +68,19 @@ class _Seen:
         if len(self._keys) <= _MOST_KEYS:
             self._keys[cell] = None
 
-    def words(self) -> str:
-        """Say it in one line: these are comments in a file, so English and short."""
+    def words(self, say: Callable[..., str]) -> str:
+        """Say it in one line: these are comments in a file, so they are short."""
         kinds = [
-            f"{word}: {count}"
-            for count, word in (
-                (self._wholes, "whole numbers"),
-                (self._numbers - self._wholes, "decimals"),
-                (self._texts, "texts"),
+            say(text, count=count)
+            for count, text in (
+                (self._wholes, N_("whole numbers: {count}")),
+                (self._numbers - self._wholes, N_("decimals: {count}")),
+                (self._texts, N_("texts: {count}")),
             )
             if count
         ]
-        line = ", ".join(kinds) or "no value"
+        line = ", ".join(kinds) or say(N_("no value"))
         if 0 < len(self._keys) <= _MOST_KEYS:
-            line += "; keys: " + ", ".join(map(repr, self._keys))
+            keys = ", ".join(map(repr, self._keys))
+            line = say(N_("{line}; keys: {keys}"), line=line, keys=keys)
         return line

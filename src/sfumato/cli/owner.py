@@ -10,6 +10,7 @@ from sfumato.cli.table import table
 from sfumato.cli.tongue import say
 from sfumato.cli.width import wrap
 from sfumato.project import Project
+from sfumato.release.text import visible
 from sfumato.words import N_
 
 if TYPE_CHECKING:
@@ -56,7 +57,19 @@ def owner_lines(columns: tuple[OwnerColumn, ...]) -> list[str]:
     )
     alarm = click.style(f"*** {mark} ***", fg="red", bold=True)
     body = table(heads, rows, right=(2, 3, 4, 5))
-    return [alarm, "", *body, "", *wrap(advice, 88), "", alarm]
+    return [alarm, "", *body, "", *_unfit(columns), *wrap(advice, 88), "", alarm]
+
+
+def _unfit(columns: tuple[OwnerColumn, ...]) -> list[str]:
+    """Say of which columns no cell fits: their figures would be paid for in vain."""
+    names = [visible(c.name) for c in columns if c.missing == c.rows > 0]
+    if not names:
+        return []
+    text = N_(
+        "No cell fits the declaration of: {columns}. A release would be noise and cost as "
+        "much. sfumato init --read-values shows how cells are written."
+    )
+    return [*wrap(say(text, columns=", ".join(names)), 88), ""]
 
 
 def owner_data(columns: tuple[OwnerColumn, ...]) -> dict[str, Any]:

@@ -50,7 +50,9 @@ class Entry:
         ranges: Bounds, one per unit in use; the SI unit, where two are in use, last.
         whole: Whether values are whole numbers.
         missing: Codes that often stand for "no value", impossible as measurements.
-        keys: For a category, its usual keys; then `ranges` is empty.
+        keys: For a category, its usual spellings, each a list of keys; then `ranges` is
+            empty.
+        native: The spelling of a column with a Chinese name; none for the first of `keys`.
         source: The work whose limits the bounds lie well outside of.
     """
 
@@ -60,18 +62,29 @@ class Entry:
     ranges: tuple[Range, ...] = ()
     whole: bool = False
     missing: tuple[int, ...] = ()
-    keys: tuple[Key, ...] = ()
+    keys: tuple[tuple[Key, ...], ...] = ()
+    native: tuple[Key, ...] = ()
     source: str = ""
 
 
 @final
 @dataclass(frozen=True, slots=True)
 class Suggestion:
-    """An entry for a column, with the range to begin with and the other ones."""
+    """An entry for a column, with what to begin with and the other choices.
+
+    Attributes:
+        entry: The kind of column.
+        first: The bounds to begin with; none for a category.
+        others: The bounds in other units.
+        keys: The keys to begin with; none for a number.
+        spellings: Other usual spellings of the keys.
+    """
 
     entry: Entry
     first: Range | None
     others: tuple[Range, ...]
+    keys: tuple[Key, ...] = ()
+    spellings: tuple[tuple[Key, ...], ...] = ()
 
 
 TIETZ = "Tietz Textbook of Laboratory Medicine"
@@ -86,12 +99,12 @@ R, E = Range, Entry
 CATALOGUE: tuple[Entry, ...] = (
     # demography and history
     E("Age", "年龄", ("age_years", "age at admission", "岁"), (R("years", 0, 120),), whole=True, source=WHO),
-    E("Sex", "性别", ("gender",), keys=("F", "M"), source=WHO),
+    E("Sex", "性别", ("gender", "性別"), keys=(("F", "M"), ("female", "male"), (1, 2)), native=("男", "女"), source=WHO),
     E("Pregnancies", "怀孕次数", ("gravidity", "number of pregnancies", "孕次"), (R("", 0, 25),), whole=True, source=NHANES),
     E("Parity", "产次", ("births", "deliveries", "分娩次数"), (R("", 0, 20),), whole=True, source=NHANES),
     E("Length of stay", "住院天数", ("los", "los_days", "hospital days", "住院日"), (R("days", 0, 365),), whole=True, source=OWN),
-    E("Outcome", "结局", ("label", "diabetes", "died", "death", "mortality", "readmitted", "诊断结果", "是否患病", "死亡"), keys=(0, 1), source=OWN),
-    E("Smoker", "吸烟", ("smoking", "current smoker", "是否吸烟", "吸烟史"), keys=(0, 1), source=WHO),
+    E("Outcome", "结局", ("label", "diabetes", "died", "death", "mortality", "readmitted", "诊断结果", "是否患病", "死亡"), keys=((0, 1), ("no", "yes")), native=("否", "是"), source=OWN),
+    E("Smoker", "吸烟", ("smoking", "current smoker", "是否吸烟", "吸烟史"), keys=((0, 1), ("no", "yes")), native=("否", "是"), source=WHO),
     E("Diabetes pedigree function", "糖尿病谱系函数", ("DiabetesPedigreeFunction", "dpf", "糖尿病遗传函数"), (R("", 0, 2.5, 0.001),), source="Smith et al. 1988 (Pima study)"),
     # body
     E("Height", "身高", ("stature", "body height"), (R("cm", 30, 250, 0.1),), missing=(0,), source=NHANES),
@@ -149,13 +162,16 @@ def suggest(column: str) -> Suggestion | None:
 
     Case, blanks, underscores and hyphens do not matter. A unit in brackets chooses
     the range; without one a Chinese name gets the SI unit, which Chinese laboratories
-    report, and any other name the first unit listed.
+    report, and any other name the first unit listed. So it is with keys: how a table
+    spells them is private, the language of the column's name is not.
 
     Examples:
         >>> suggest("fasting_glucose").first
         Range(unit='mg/dL', lower=5, upper=1500, step=1)
         >>> suggest("空腹血糖").first.unit, suggest("GLUCOSE (mmol/L)").first.unit
         ('mmol/L', 'mmol/L')
+        >>> suggest("Sex").keys, suggest("性别").keys
+        (('F', 'M'), ('男', '女'))
         >>> suggest("favourite colour")
     """
     name, unit = column, ""
@@ -165,8 +181,18 @@ def suggest(column: str) -> Suggestion | None:
         entry = _BY_NAME.get(_normal(name))
     if entry is None:
         return None
-    first = _choose(entry.ranges, unit, is_chinese=_is_chinese(name))
-    return Suggestion(entry, first, tuple(r for r in entry.ranges if r is not first))
+    native = _is_chinese(name)
+    first = _choose(entry.ranges, unit, is_chinese=native)
+    keys = tuple(k for k in (*entry.keys, entry.native) if k)
+    if native and entry.native:
+        keys = (entry.native, *entry.keys)
+    return Suggestion(
+        entry,
+        first,
+        tuple(r for r in entry.ranges if r is not first),
+        keys[0] if keys else (),
+        keys[1:],
+    )
 
 
 def _choose(ranges: tuple[Range, ...], unit: str, *, is_chinese: bool) -> Range | None:

@@ -33,6 +33,11 @@ __all__ = [
 class _ColumnTable(Strict, ABC):
     """A declared column."""
 
+    confirmed: bool = Field(
+        default=True,
+        description="false until somebody has confirmed it: sfumato check reminds of it",
+    )
+
     @abstractmethod
     def declared(self) -> schema.Column:
         """Return the declaration."""

@@ -96,6 +96,7 @@ class Project:
         headline: Names of the figures that the report shows first.
         synthetic: The synthetic table that is asked for, if any.
         models: What ``sfumato train`` shall learn.
+        unconfirmed: Columns whose declaration nobody has confirmed yet.
     """
 
     path: Path
@@ -112,6 +113,7 @@ class Project:
     headline: tuple[str, ...] = ()
     synthetic: AskedTable | None = None
     models: tuple[ModelTable, ...] = ()
+    unconfirmed: tuple[str, ...] = ()
 
     @property
     def delta(self) -> str:
@@ -196,6 +198,7 @@ def from_values(raw: dict[str, Any], where: Path) -> Project:
         formats=tuple(dict.fromkeys(file.output.formats)),
         headline=_headline(file, releases, where.name),
         models=tuple(file.models),
+        unconfirmed=file.unconfirmed,
     )
 
 

@@ -295,6 +295,16 @@ class ProjectFile(Strict):
     models: list[ModelTable] = Field(default_factory=list)
     output: OutputTable = OutputTable()
 
+    @property
+    def unconfirmed(self) -> tuple[str, ...]:
+        """The columns whose declaration nobody has confirmed yet."""
+        found = [name for name, column in self.columns.items() if not column.confirmed]
+        for table in self.tables:
+            own = table.columns.items()
+            found += [f"{table.name}.{n}" for n, column in own if not column.confirmed]
+        derived = ((one.name, one.column) for one in self.derive)
+        return (*found, *(n for n, c in derived if c is not None and not c.confirmed))
+
     @model_validator(mode="after")
     def _fits(self) -> ProjectFile:
         if not self.releases and self.synthetic is None and not self.models:

@@ -8,7 +8,7 @@ from typing import Any
 import click
 
 from sfumato.cli.command import Command
-from sfumato.cli.declared import column_words
+from sfumato.cli.declared import column_words, unconfirmed_words
 from sfumato.cli.meaning import unit_words
 from sfumato.cli.money import loss_data, loss_words, standing_data, standing_words
 from sfumato.cli.options import as_json, echo_json, project_argument
@@ -66,6 +66,7 @@ def _words(project: Project, left: Standing) -> list[str]:
         *spending_words(project),
         *standing_words(project.budget, left),
         *too_little_words(project, left),
+        *unconfirmed_words(project),
         _next(project),
     ]  # fmt: skip
 
@@ -112,6 +113,7 @@ def _data(project: Project, left: Standing) -> dict[str, Any]:
         "project": str(project.path),
         "dataset": project.dataset.name,
         "columns": list(project.dataset.schema),
+        "unconfirmed": list(project.unconfirmed),
         "releases": [
             {"name": a.name, **loss_data(a.plan.cost, project.delta)}
             for a in project.releases

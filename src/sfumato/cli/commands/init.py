@@ -53,7 +53,7 @@ def _init(
     observed = {}
     if flags["read_values"]:
         click.echo(_warning(), err=True)
-        observed = observe(table, encoding=encoding, separator=sign)
+        observed = observe(table, encoding=encoding, separator=sign, say=say)
     draft = Draft(_relative(table, target), names, encoding, sign, observed)
     text = write_draft(draft, speaker(tongue()))
     _save(target, text, mode=0o600 if flags["read_values"] else 0o666)

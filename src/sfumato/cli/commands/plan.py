@@ -10,6 +10,7 @@ import click
 from sfumato.account import Gaussian, KNorm, Selection, Threshold
 from sfumato.account.loss import decimal_text
 from sfumato.cli.command import Command
+from sfumato.cli.declared import unconfirmed_words
 from sfumato.cli.figures import figure_names, figure_units
 from sfumato.cli.meaning import unit_words
 from sfumato.cli.money import (
@@ -62,7 +63,8 @@ def _words(project: Project, left: Standing, rows: int) -> list[str]:
     ]
     for release in project.releases:
         lines += ["", *_release(release, rows)]
-    return [*lines, "", *spending_words(project), *too_little_words(project, left)]
+    lines += ["", *spending_words(project), *too_little_words(project, left)]
+    return lines + unconfirmed_words(project)
 
 
 def _release(asked: Asked, rows: int) -> list[str]:

@@ -8,6 +8,7 @@ import click
 
 from sfumato.cli.carry import Manner, carry_out
 from sfumato.cli.command import Command
+from sfumato.cli.declared import remind
 from sfumato.cli.failures import UsageFault
 from sfumato.cli.options import FORCE, out, project_argument
 from sfumato.cli.shown import show
@@ -43,6 +44,7 @@ def _run(
         force=flags["force"],
         resume=flags["resume"],
     )
+    remind(declared)
     done = carry_out(declared, releases, outputs, manner)
     show(done, outputs, delta=declared.delta)
 

@@ -8,6 +8,7 @@ from typing import TypeAlias
 import click
 
 from sfumato.cli.command import Command
+from sfumato.cli.declared import remind
 from sfumato.cli.options import FORCE, AnyPath, out, project_argument
 from sfumato.cli.synthesize import (
     TableManner,
@@ -39,6 +40,8 @@ def _synth(
         owner=flags["owner"] or flags["again"] or held_out is not None,
         held_out=held_out,
     )
+    if not flags["again"]:
+        remind(declared)
     carry = _linked if asked.table.tables else _alone
     promises, paths, owners = carry(declared, manner, again=flags["again"])
     for text in promises:

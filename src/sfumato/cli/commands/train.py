@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from sfumato.cli.command import Command
+from sfumato.cli.declared import remind
 from sfumato.cli.failures import UsageFault
 from sfumato.cli.money import loss_words
 from sfumato.cli.options import FORCE, out, project_argument
@@ -45,6 +46,7 @@ def _train(
     ready = _ready(declared, wishes)
     total: Any = reduce(add, (training.cost for _, training in ready))
     _afford(total, declared)
+    remind(declared)
     if not yes:
         _confirm(total)
     with Outputs(folder, ()).ready():
