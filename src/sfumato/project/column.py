@@ -30,13 +30,14 @@ __all__ = [
 ]
 
 
+_CONFIRMED = Field(
+    default=True,
+    description="false until somebody has compared it with the table: check reminds of it",
+)
+
+
 class _ColumnTable(Strict, ABC):
     """A declared column."""
-
-    confirmed: bool = Field(
-        default=True,
-        description="false until somebody has confirmed it: sfumato check reminds of it",
-    )
 
     @abstractmethod
     def declared(self) -> schema.Column:
@@ -71,6 +72,7 @@ class RealColumn(_ColumnTable):
     missing: Numbers = Field(default=(), description="Codes that mean: no value")
     complete: bool = Field(default=False, description="True when every row has a value")
     unit: str = Field(default="", description="Such as mg/dL")
+    confirmed: bool = _CONFIRMED
 
     def declared(self) -> schema.Real:
         """Return the declaration."""
@@ -97,6 +99,7 @@ class IntegerColumn(_ColumnTable):
     missing: Numbers = Field(default=(), description="Codes that mean: no value")
     complete: bool = Field(default=False, description="True when every row has a value")
     unit: str = Field(default="", description="Such as years")
+    confirmed: bool = _CONFIRMED
 
     def declared(self) -> schema.Integer:
         """Return the declaration."""
@@ -113,6 +116,7 @@ class CategoryColumn(_ColumnTable):
 
     type: Literal["category"]
     values: Keys = Field(description="Every key that may appear, in order")
+    confirmed: bool = _CONFIRMED
 
     def declared(self) -> schema.Category:
         """Return the declaration."""
@@ -125,6 +129,7 @@ class BooleanColumn(_ColumnTable):
     type: Literal["boolean"]
     true: Keys | None = Field(default=None, description="Cells that mean true")
     false: Keys | None = Field(default=None, description="Cells that mean false")
+    confirmed: bool = _CONFIRMED
 
     def declared(self) -> schema.Boolean:
         """Return the declaration."""
@@ -139,6 +144,7 @@ class DateColumn(_ColumnTable):
     last: Day = Field(description="Later days are clamped to it")
     missing: Days = Field(default=(), description="Days that mean: no value")
     complete: bool = Field(default=False, description="True when every row has a value")
+    confirmed: bool = _CONFIRMED
 
     def declared(self) -> Date:
         """Return the declaration."""
@@ -152,6 +158,7 @@ class TextColumn(_ColumnTable):
 
     type: Literal["text"]
     longest: int = Field(default=100, description="Longer texts are missing")
+    confirmed: bool = _CONFIRMED
 
     def declared(self) -> schema.Text:
         """Return the declaration."""
