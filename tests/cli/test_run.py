@@ -388,7 +388,7 @@ def test_every_command_speaks_of_the_right_currency(
 
     assert f"this spends {sign} " in asked
     assert f"left {sign} " in check.stdout
-    assert f"together {sign} " in check.stdout
+    assert f"all releases together cost {sign} " in check.stdout
     assert f"all releases together cost {sign} " in plan.stdout
     assert data["measure"] in {"ρ": ("zcdp", "gdp"), "ε": ("epsilon",)}[sign]
     assert data["cost"] == data["budget"]
