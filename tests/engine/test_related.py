@@ -6,6 +6,7 @@ from decimal import Decimal
 import adversary as a
 import pandas as pd
 import pyarrow as pa
+import pyarrow.parquet as pq
 import pytest
 import related as r
 from hypothesis import given, settings
@@ -15,6 +16,7 @@ from sfumato.account import Epsilon
 from sfumato.declare import feature
 from sfumato.declare import query as ask
 from sfumato.declare.bounds import private_bounds
+from sfumato.declare.dataset import Dataset
 from sfumato.declare.lookup import Lookup, PublicTable
 from sfumato.declare.query import Query
 from sfumato.declare.relation import Joined, Looked, Other, Part, PerPerson, United
@@ -282,6 +284,26 @@ def test_public_tables_are_read_as_private_ones(source):
     table = PublicTable(source, key="site", columns={"beds": Integer(0, 500)})
 
     assert read_public(table).rows == ((("3",), (None,)), (("A",), (100.0,)))
+
+
+WORDS = Schema({"b": Boolean(true="yes", false=("no", "nein"))})
+
+
+@pytest.mark.parametrize("way", ["united", "looked up"])
+def test_truth_values_have_the_words_that_are_declared(way, tmp_path):
+    """Also where tables store them differently, and where a public table tells them."""
+    rows, text = [{"b": "yes"}, {"b": "no"}, {"b": "?"}], tmp_path / "t.parquet"
+    pq.write_table(pa.table({"b": ["yes", "nein", None]}), text)
+    both = Dataset(rows, schema=WORDS, tables={"labs": Dataset(text, schema=WORDS)})
+    base, name, found = United((Part(), Part(Other("labs", WORDS)))), "b", (2, 2, 2)
+    if way == "looked up":
+        column = (("b", WORDS["b"]),)
+        told = Lookup("t", ("k",), column, ((("yes",), (0.0,)), (("no",), (1.0,))))
+        base, name, found = Looked(Part(), ("b",), told, "p_"), "p_b", (1, 1, 1)
+    query = Query().of(base).group_by(name, other="-").select(ask.count())
+
+    with open_engine(both) as engine:
+        assert engine.run(make_plan(query, WORDS, 1)).unseal() == (found,)
 
 
 REFUSED = {

@@ -290,10 +290,10 @@ class _Maker:
             match column:
                 case Real() | Integer():
                     yield terms.number(name), Floating()
-                case Category():
-                    yield self._dialect.to_int64.format(x=terms.coded(name)), Places()
-                case Boolean():
+                case Boolean() if column == Boolean():
                     yield terms.truth(name), Truth()
+                case Category() | Boolean():
+                    yield self._dialect.to_int64.format(x=terms.coded(name)), Places()
                 case Text():
                     yield terms.key(name), TextStored()
                 case _:
@@ -323,7 +323,7 @@ def _stored(column: object) -> Physical:
     """Return how a column of a public table stands in the statement."""
     if isinstance(column, Real | Integer):
         return Floating()
-    return Truth() if isinstance(column, Boolean) else Places()
+    return Truth() if column == Boolean() else Places()  # other words are none of SQL's
 
 
 def _is_whole(stored: Physical) -> bool:
