@@ -10,11 +10,8 @@ from types import MappingProxyType
 from typing import final, get_args
 
 from sfumato.account import Gaussian, Geometric, KNorm, Selection, Threshold, loss_text
-from sfumato.engine import statement as statements
 from sfumato.engine.compiled import NOT_RUN, Target, statement
 from sfumato.engine.dialect import Dialect
-from sfumato.engine.physical import Layout
-from sfumato.engine.relate import NO_OTHERS, Others
 from sfumato.plan import Expected, Plan, Step, expected_errors
 from sfumato.release.text import aligned, visible
 from sfumato.release.tongue import language_asked
@@ -66,9 +63,10 @@ class Explanation:
         measured: What is measured, in the order of the plan.
         expected: The expected error of each figure.
         engine: The dialect of the session's own engine.
-        sql: The statement in each dialect. The session's own engine runs the one under
-            `engine`; the others are how it would be asked elsewhere, of columns that are
-            stored as they are declared.
+        sql: The statement in each dialect, that of the session's own engine first, for
+            columns that are stored as they are declared. How those of the table are
+            stored is not told, though a statement that is run is fitted to it: that may
+            follow from how many rows there are, and from missing cells.
     """
 
     question: str
@@ -134,25 +132,21 @@ class Explanation:
 def explain(
     plan: Plan,
     *,
-    layout: Layout | None,
     dialect: Dialect | None,
-    others: Others = NO_OTHERS,
     rows: int = 1000,
 ) -> Explanation:
     """Explain a plan; pure, reads no row and costs nothing.
 
     Args:
         plan: The plan.
-        layout: How the session's engine stores the columns; none leaves out the SQL.
         dialect: That of the session's engine; none leaves out the SQL.
-        others: How the engine stores the dataset's other private tables.
         rows: A public guess of the number of rows, on which means depend.
     """
     sql: dict[str, str] = {}
-    if layout is not None and dialect is not None and plan.parts:
-        sql = {dialect.name: statements.statement(plan, layout, dialect, others).sql}
+    if dialect is not None and plan.parts:
         targets: tuple[Target, ...] = get_args(Target)
-        sql |= {t: _elsewhere(plan, t) for t in targets if t != dialect.name}
+        ordered = sorted(targets, key=lambda target: target != dialect.name)
+        sql = {target: _stated(plan, target) for target in ordered}
     total = sum(plan.charge(step).units for step in plan.steps) or 1
     return Explanation(
         question=str(plan.query),
@@ -170,7 +164,7 @@ def explain(
     )
 
 
-def _elsewhere(plan: Plan, target: Target) -> str:
+def _stated(plan: Plan, target: Target) -> str:
     mark = f"{NOT_RUN}\n" if target in ("bigquery", "snowflake") else ""
     return mark + statement(plan, target)
 

@@ -25,7 +25,6 @@ from sfumato.declare.merged import OneInEach
 from sfumato.declare.query import Query, Statistic
 from sfumato.declare.schema import Column
 from sfumato.engine import Engine
-from sfumato.engine.relate import NO_OTHERS
 from sfumato.errors import DeclarationError
 from sfumato.explain import Explanation, explain
 from sfumato.gate import Found, compare_for_owner, find_bounds, release
@@ -339,14 +338,8 @@ class SessionPlan:
         Args:
             rows: A public guess of the number of rows, on which means depend.
         """
-        engine: Any = self._desk.engine
-        told = explain(
-            self.plan,
-            layout=getattr(engine, "layout", None),
-            dialect=getattr(engine, "dialect", None),
-            others=getattr(engine, "others", NO_OTHERS),
-            rows=rows,
-        )
+        dialect = getattr(self._desk.engine, "dialect", None)
+        told = explain(self.plan, dialect=dialect, rows=rows)
         if self.bounded is None:
             return told
         found = f"; finds bounds of {', '.join(self.bounded.columns)} first"
