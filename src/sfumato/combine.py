@@ -113,7 +113,7 @@ def join_public(
             value=repr(how)[:60],
         )
     public = read_public(table) if isinstance(table, PublicTable) else table
-    keys = public.key if on is None else keys_of(on)
+    keys = public.key if on is None else keys_of(on, "on")
     return query.of(Looked(query.rows, keys, public, prefix, how == "inner"))
 
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import datetime as dt
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from html import escape
 from typing import assert_never, final
 
+from sfumato.declare.calendar import EPOCH, Date
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.schema import (
     Boolean,
@@ -35,8 +37,9 @@ class Described:
 
     Attributes:
         name: Its name.
-        kind: ``"real"``, ``"integer"``, ``"category"`` or ``"boolean"``.
-        bounds: Lower and upper bound of a number; else none.
+        kind: ``"real"``, ``"integer"``, ``"date"``, ``"category"``, ``"boolean"`` or
+            ``"text"``.
+        bounds: Lower and upper bound of a number, of days since 1970-01-01; else none.
         step: Grid of a number; else none.
         unit: Unit of measurement; may be empty.
         keys: The declared keys of a category or Boolean, in order; else empty.
@@ -201,7 +204,7 @@ def _described(name: str, column: Column) -> Described:
         case Real() | Integer():
             return Described(
                 name,
-                "real" if isinstance(column, Real) else "integer",
+                _number_kind(column),
                 (column.lower, column.upper),
                 column.step,
                 column.unit,
@@ -234,6 +237,12 @@ def _described(name: str, column: Column) -> Described:
             assert_never(column)
 
 
+def _number_kind(column: Real | Integer) -> str:
+    if isinstance(column, Date):
+        return "date"
+    return "real" if isinstance(column, Real) else "integer"
+
+
 def _heads(say: Callable[..., str]) -> list[str]:
     return [
         say(N_("column")),
@@ -251,6 +260,7 @@ def _ask_head(say: Callable[..., str]) -> str:
 _KINDS = {
     "real": N_("number"),
     "integer": N_("whole number"),
+    "date": N_("day"),
     "category": N_("category"),
     "boolean": N_("true or false"),
     "text": N_("text, not listed"),
@@ -258,22 +268,30 @@ _KINDS = {
 
 
 def _row(column: Described, say: Callable[..., str]) -> list[str]:
-    codes = ", ".join(f"{code:g}" for code in column.missing)
+    codes = ", ".join(_bound(column, code) for code in column.missing)
     if column.complete:
         codes = say(N_("none, declared complete"))
     return [
         visible(column.name),
         say(_KINDS[column.kind]),
         _range(column, say),
-        visible(column.unit),
+        "" if column.kind == "date" else visible(column.unit),
         codes,
     ]
 
 
+def _bound(column: Described, value: float) -> str:
+    if column.kind == "date":
+        return dt.date.fromordinal(int(value) + EPOCH).isoformat()
+    return f"{value:g}"
+
+
 def _range(column: Described, say: Callable[..., str]) -> str:
     if column.bounds is not None:
-        low, high = (f"{bound:g}" for bound in column.bounds)
+        low, high = (_bound(column, bound) for bound in column.bounds)
         words = say(N_("{low} to {high}"), low=low, high=high)
+        if column.kind == "date":
+            return words
         step = f"{column.step:g}"
         return say(N_("{range}, step {step}"), range=words, step=step)
     shown = ", ".join(visible(repr(key)) for key in column.keys[:_KEYS])

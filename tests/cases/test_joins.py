@@ -104,3 +104,25 @@ def test_bc091_join_nan_key(kind, nullable):
         found = engine.run(make_plan(query, schema, 1)).unseal()
 
     assert found == ((1 << 20,),)
+
+
+@pytest.mark.parametrize(("on", "said", "hint"), [
+    (None, "no column 'code' to be compared with the key of 'sites'", "key 'code': on="),
+    ("sit", "no column 'sit' to be compared", 'on="site"'),
+    (3, "got 3", 'on="site"'),
+])  # fmt: skip
+def test_a_join_that_finds_no_key_says_how_to_name_it(on, said, hint):
+    """The key of a public table is often called otherwise in the private one."""
+    columns = {"region": sf.Category(["n", "s"])}
+    rows = [{"code": "a", "region": "n"}]
+    sites = sf.PublicTable(rows, key="code", columns=columns, name="sites")
+    schema = sf.Schema({"site": sf.Category(["a", "b"])})
+    data = sf.Dataset([{"site": "a"}], schema=schema, name="t", tables={"sites": sites})
+    session = sf.Session(data, budget="1")
+
+    with pytest.raises(sf.SfumatoError) as refused:
+        session.query().join("sites", on=on).select(sf.count()).plan("0.1")
+
+    assert said in refused.value.fact
+    assert hint in refused.value.hint
+    assert session.spent == sf.Epsilon.from_units(0)

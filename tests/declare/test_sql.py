@@ -486,3 +486,19 @@ def test_no_word_is_dropped(place, words):
     assert "--" in words or text == " ".join(words[:-1]) + " ;" or (
         found != read_sql(" ".join(BASE), table="t")
     )  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "hint"), [
+    ("SELECT COUNT(*) FROM other", 'write FROM "clinic-2024"'),
+    ("DELETE", 'FROM "clinic-2024" WHERE'),
+    ('SELECT "first name" FROM "clinic-2024"', 'GROUP BY "first name"'),
+    ('SELECT Age FROM "clinic-2024"', "GROUP BY Age"),
+    ('SELECT Age + 1 FROM "clinic-2024"', "give the value a name with AS"),
+    ('SELECT COUNT(*) FROM "clinic-2024" WHERE "first name"', '"first name" = TRUE'),
+])  # fmt: skip
+def test_hints_spell_names_as_sql_takes_them(text, hint):
+    """What a hint shows can be copied: odd names stand in double quotes."""
+    with pytest.raises(DeclarationError) as refused:
+        read_sql(text, table="clinic-2024")
+
+    assert hint in str(refused.value)

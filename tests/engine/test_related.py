@@ -321,7 +321,7 @@ REFUSED = {
         lambda: Query().of(Looked(Part(), ("site", "day"), SITES)),
         "2 columns are given",
     ),
-    "an unknown column": (lambda: _looked("sit", [("A",)]), "unknown column 'sit'"),
+    "an unknown column": (lambda: _looked("sit", [("A",)]), "no column 'sit' to be"),
     "the unit's column": (lambda: _looked("who", [("1",)]), "says whose a row is"),
     "names of both": (
         lambda: Query().of(Joined(Part(), Part())),

@@ -139,7 +139,7 @@ REFUSED = {
     "a public union": ('rows = [{ union = ["sites"] }]\n', "no private table"),
     "people on a key": ('rows = [{ join = "labs", on = "x" }]\n', "on nothing else"),
     "a key that is none": ('rows = [{ join = "sites", on = "x" }]\n', "no key of"),
-    "a missing key": ('rows = [{ join = "sites" }]\n', "unknown column 'code'"),
+    "a missing key": ('rows = [{ join = "sites" }]\n', "no column 'code' to be"),
     "two figures": (
         'rows = [{ per_person = [{ name = "f", max = "x", min = "x" }] }]\n',
         "is one of",

@@ -45,7 +45,7 @@ def test_entries_are_named_by_their_columns(release):
 
     assert "Covariance matrix" in text and "x × x" in text and "y × z" in text
     assert "Correlation matrix" in text and "Covariance of x and y" in text
-    assert "(EUR)²" in text and "(EUR) · (d)" in text
+    assert "EUR²" in text and "EUR · d" in text
     assert [f.bin is None for f in release] == [True] * 10 + [False] * 2
 
 

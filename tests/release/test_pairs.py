@@ -56,7 +56,7 @@ def test_a_terminal_and_a_notebook_name_both_columns(release):
 
     assert "Table of Sex by Age" in text
     assert "Sex = F · Age [0, 50)" in text and "Sex = M · Age [50, 120]" in text
-    assert "Sum of Cost over sum of Age" in text and "EUR/(years)" in text
+    assert "Sum of Cost over sum of Age" in text and "EUR/years" in text
     assert "Near-minimum of Age" in text and "Near-maximum of Age" in text
     assert "Sex = F · Age [0, 50)" in to_snippet(release, lang="en")
 

@@ -170,3 +170,15 @@ def test_a_plan_of_public_numbers_has_no_statement():
 def test_descriptions_are_plain_data(session):
     """Every field is public and can be read by a program."""
     assert {f.name for f in fields(session.describe())} >= {"columns", "left", "unit"}
+
+
+def test_days_are_described_as_days():
+    """Bounds and missing codes of a date are dates in both languages, and no numbers."""
+    days = sf.Date("2000-01-01", "2030-12-31", missing="1900-01-01")
+    data = sf.Dataset([{"d": "2020-01-01"}], schema=sf.Schema({"d": days}), name="t")
+    told = sf.Session(data, budget="1").describe()
+
+    for text in (told.to_text(lang="en"), told.to_text(lang="zh"), told._repr_html_()):
+        assert "2000-01-01" in text and "2030-12-31" in text and "1900-01-01" in text
+        assert "10957" not in text and "1970" not in text
+    assert told.columns[0].kind == "date"

@@ -10,8 +10,9 @@ from sfumato.declare.schema import Integer
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
 
-__all__ = ["EPOCH", "Date", "day_number", "day_of_text"]
+__all__ = ["DAYS", "EPOCH", "Date", "day_number", "day_of_text"]
 
+DAYS = "days since 1970-01-01"  # the unit of a column of days
 EPOCH = dt.date(1970, 1, 1).toordinal()
 _BLANK = " \t\n\r\v\f"
 _DAY = re.compile(
@@ -79,8 +80,7 @@ class Date(Integer):
         """Check the declaration once."""
         codes = missing if isinstance(missing, tuple | list | set) else (missing,)
         days = tuple(map(_read, codes))
-        unit = "days since 1970-01-01"
-        self._fill((_read(first), _read(last), None), 1, days, complete, unit)
+        self._fill((_read(first), _read(last), None), 1, days, complete, DAYS)
 
     @property
     def years(self) -> tuple[int, int]:

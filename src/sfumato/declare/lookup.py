@@ -121,8 +121,12 @@ def check_keys(name: str, keys: list[Any]) -> None:
         met.add(key)
 
 
-def keys_of(key: object) -> tuple[str, ...]:
+def keys_of(key: object, word: str = "key") -> tuple[str, ...]:
     """Return the names of key columns.
+
+    Args:
+        key: One name or several.
+        word: What the caller calls them: ``"key"`` or ``"on"``.
 
     Raises:
         DeclarationError: There is none, or one is no name or stands twice.
@@ -132,7 +136,8 @@ def keys_of(key: object) -> tuple[str, ...]:
     if not several or not named or len(set(several)) < len(several):
         raise DeclarationError(
             N_("a public table is joined on named key columns, got {value}"),
-            hint=N_('write, for example, key="site"'),
+            hint=N_('write, for example, {word}="site"'),
+            word=word,
             value=repr(key)[:60],
         )
     return tuple(several)

@@ -23,6 +23,7 @@ from sfumato.declare.sqltree import (
     Tree,
     kind_of,
     refuse,
+    spelt,
     word_of,
 )
 from sfumato.declare.sqlvalue import Values
@@ -139,13 +140,20 @@ class Reader:
         derived = self._derived.get(known, (None,))[0]
         if known in keys and (name is None if plain else derived == output):
             return None
+        hint = N_(
+            "single cells are never shown: ask for COUNT, SUM or AVG, or add GROUP BY "
+            "{spelt}"
+        )
+        if not plain and name is None:
+            hint = N_(
+                "single cells are never shown: ask for COUNT, SUM or AVG, or give the "
+                "value a name with AS and add it to GROUP BY"
+            )
         raise DeclarationError(
             N_("the SQL selects the cells of column {name}"),
-            hint=N_(
-                "single cells are never shown: ask for COUNT, SUM or AVG, "
-                "or add GROUP BY {name}"
-            ),
+            hint=hint,
             name=repr(known)[:60],
+            spelt=spelt(known),
         )
 
     def _statistic(self, node: Any, name: str | None) -> Statistic:

@@ -22,6 +22,7 @@ from sfumato.declare.sqltree import (
     SIGNS,
     named,
     refuse,
+    spelt,
     too_large,
 )
 from sfumato.errors import DeclarationError, MissingExtraError
@@ -63,7 +64,7 @@ def read_sql(text: str, *, table: str, tables: Tables | None = None) -> Query:
             N_("a question in SQL is a text, got {value}"),
             hint=SHAPE,
             value=type(text).__name__,
-            table=table,
+            table=spelt(table),
         )
     tree, words = _parse(text, table)
     reader = Reader(table, tables)
@@ -152,5 +153,5 @@ def _unreadable(place: str, table: str) -> DeclarationError:
         N_("the text cannot be read as SQL at line and column {place}"),
         hint=SHAPE,
         place=place,
-        table=table,
+        table=spelt(table),
     )

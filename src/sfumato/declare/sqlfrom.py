@@ -14,7 +14,7 @@ from sfumato.declare.lookup import Lookup
 from sfumato.declare.relation import Base, Joined, Looked, Other, Part, United
 from sfumato.declare.schema import Schema
 from sfumato.declare.sqlpeople import PEOPLE, People
-from sfumato.declare.sqltree import SHAPE, Scope, Tree, kind_of, refuse, word_of
+from sfumato.declare.sqltree import SHAPE, Scope, Tree, kind_of, refuse, spelt, word_of
 from sfumato.errors import DeclarationError, nearest
 from sfumato.words import N_
 
@@ -288,7 +288,8 @@ class From:
         table = self._tree.table
         return DeclarationError(
             N_("the SQL asks of the table {name}, and this is {table}"),
-            hint=N_("write FROM {table}, in double quotes if it is not a plain word"),
+            hint=N_("write FROM {spelt}"),
             name="''" if name is None else repr(name),
             table=repr(table),
+            spelt=spelt(table),
         )

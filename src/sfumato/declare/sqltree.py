@@ -15,8 +15,21 @@ from sfumato.declare.logic import Literal_
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
 
-__all__ = ["CONSTANT", "DEEPEST", "MOST", "SHAPE", "SIGNS", "Scope", "Tree", "kind_of", "named",
-           "refuse", "too_large", "word_of"]  # fmt: skip
+__all__ = [
+    "CONSTANT",
+    "DEEPEST",
+    "MOST",
+    "SHAPE",
+    "SIGNS",
+    "Scope",
+    "Tree",
+    "kind_of",
+    "named",
+    "refuse",
+    "spelt",
+    "too_large",
+    "word_of",
+]  # fmt: skip
 
 DEEPEST = 50  # brackets and NOTs within one another
 MOST = 200  # conditions; checks and engines walk filters recursively
@@ -47,6 +60,50 @@ _FUNCTIONS: Final = {
 }  # fmt: skip
 """Words that SQL does not tell apart by capitals, or at all."""
 _PLAIN = re.compile(r"[^\W\d]\w*")
+_RESERVED = frozenset(
+    [
+        "ALL",
+        "AND",
+        "AS",
+        "BETWEEN",
+        "BY",
+        "CASE",
+        "CROSS",
+        "DISTINCT",
+        "ELSE",
+        "END",
+        "FALSE",
+        "FROM",
+        "FULL",
+        "GROUP",
+        "HAVING",
+        "IN",
+        "INNER",
+        "IS",
+        "JOIN",
+        "LEFT",
+        "LIKE",
+        "LIMIT",
+        "NOT",
+        "NULL",
+        "OFFSET",
+        "ON",
+        "OR",
+        "ORDER",
+        "OUTER",
+        "RIGHT",
+        "SELECT",
+        "TABLE",
+        "THEN",
+        "TRUE",
+        "UNION",
+        "USING",
+        "WHEN",
+        "WHERE",
+        "WITH",
+    ]
+)
+_LONGEST = 60
 _INTEGER = re.compile(r"[0-9]+", re.ASCII)
 _REAL = re.compile(r"(?:[0-9]+\.?[0-9]*|\.[0-9]+)(?:[eE][+-]?[0-9]+)?", re.ASCII)
 
@@ -66,8 +123,24 @@ def too_large() -> DeclarationError:
     )
 
 
+def spelt(name: object) -> str:
+    """Write a name as SQL takes it: in double quotes unless it is a plain word.
+
+    Examples:
+        >>> spelt("visits"), spelt("clinic-2024"), spelt("order"), spelt('a"b')
+        ('visits', '"clinic-2024"', '"order"', '"a""b"')
+    """
+    text = str(name)[:_LONGEST]
+    if _PLAIN.fullmatch(text) and text.upper() not in _RESERVED:
+        return text
+    doubled = text.replace('"', '""')
+    return f'"{doubled}"'
+
+
 def refuse(construct: str, hint: str, **facts: object) -> NoReturn:
-    """Refuse the text because of one construct."""
+    """Refuse the text because of one construct; the table is spelt as SQL takes it."""
+    if "table" in facts:
+        facts["table"] = spelt(facts["table"])
     raise DeclarationError(
         N_("the SQL cannot be asked because of {construct}"),
         hint=hint,
@@ -121,7 +194,7 @@ class Scope:
         if table is None:
             found = [named[name] for named in self.columns.values() if name in named]
             if len(found) > 1:
-                refuse(repr(name), N_("several tables have it: write {table}.{name}"), table=next(iter(self.columns)), name=name)  # fmt: skip
+                refuse(repr(name), N_("several tables have it: write {table}.{name}"), table=next(iter(self.columns)), name=spelt(name))  # fmt: skip
             return found[0] if found else name
         if name == self.persons.get(table):
             return name

@@ -26,6 +26,7 @@ from sfumato.declare.sqltree import (
     Tree,
     kind_of,
     refuse,
+    spelt,
     too_large,
     word_of,
 )
@@ -138,7 +139,7 @@ class Values:
             case "Column":
                 name = tree.column(node, _FILTER)
                 hint = N_("write a comparison: {name} = TRUE")
-                return refuse(repr(name), hint, name=name)
+                return refuse(repr(name), hint, name=spelt(name))
             case _:
                 return refuse(word_of(node), _FILTER)
 

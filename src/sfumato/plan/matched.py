@@ -11,7 +11,7 @@ from sfumato.declare.lookup import Cell, check_keys
 from sfumato.declare.numeral import numeral
 from sfumato.declare.relation import Looked
 from sfumato.declare.schema import Boolean, Category, Column, Integer, Schema, Text
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, closest
 from sfumato.words import N_
 
 __all__ = ["Match", "Place", "matched"]
@@ -59,7 +59,7 @@ def matched(base: Looked, schema: Schema) -> tuple[Match, ...]:
             keys=", ".join(map(repr, table.key)),
             count=len(base.on),
         )
-    columns = [schema[name] for name in base.on]
+    columns = [_compared(schema, name, base) for name in base.on]
     for name, column in zip(base.on, columns, strict=True):
         whole = isinstance(column, Integer) and not isinstance(column, Date)
         if not (whole or isinstance(column, Category | Boolean | Text)):
@@ -92,6 +92,20 @@ def matched(base: Looked, schema: Schema) -> tuple[Match, ...]:
         )
     check_keys(table.name, [one.key for one in found])
     return tuple(found)
+
+
+def _compared(schema: Schema, name: str, base: Looked) -> Column:
+    """Return the column that is compared with the key of the public table."""
+    if name in schema or name == getattr(schema.unit, "column", None):
+        return schema[name]  # which refuses the column that says whose a row is
+    raise DeclarationError(
+        N_("the rows have no column {name} to be compared with the key of {table}"),
+        hint=N_("say which of them hold its key {keys}: on={near}"),
+        name=repr(name),
+        table=repr(base.table.name),
+        keys=", ".join(map(repr, base.table.key)),
+        near=closest(name, schema).replace("'", '"') or '"…"',
+    )
 
 
 def _reader(column: Column) -> Callable[[str], Place | None]:

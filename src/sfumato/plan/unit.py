@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import re
+
+from sfumato.declare.calendar import DAYS
 from sfumato.declare.query import (
     Correlation,
     Count,
@@ -12,11 +15,14 @@ from sfumato.declare.query import (
     Proportion,
     Ratio,
     Statistic,
+    Std,
     Variance,
 )
 from sfumato.declare.schema import Schema
 
 __all__ = ["unit_of"]
+
+_COMPOSED = re.compile(r"[\s/·*^²³()\d]")
 
 
 def unit_of(
@@ -35,7 +41,10 @@ def unit_of(
         >>> from sfumato.declare.schema import Integer
         >>> schema = Schema({"x": Integer(0, 9, unit="EUR"), "y": Integer(0, 9, unit="d")})
         >>> unit_of(schema, ratio("x", "y"), "x", "y"), unit_of(schema, variance("x"), "x")
-        ('EUR/(d)', '(EUR)²')
+        ('EUR/d', 'EUR²')
+        >>> mixed = Schema({"x": Integer(0, 9, unit="mg/dL"), "y": Integer(0, 9, unit="d")})
+        >>> unit_of(mixed, covariance("x", "y"), "x", "y")
+        '(mg/dL) · d'
     """
     first, second = (
         str(getattr(schema[name], "unit", "")) if name else ""
@@ -45,11 +54,30 @@ def unit_of(
         case Count() | Histogram() | Proportion() | Crosstab() | Correlation() | Mode():
             return ""
         case Ratio():
-            return f"{first or 1}/({second})" if second else first
+            return f"{first or 1}/{_factor(second)}" if second else first
         case Covariance():
-            both = " · ".join(f"({unit})" for unit in (first, second) if unit)
-            return f"({first})²" if first and first == second else both
+            return _product(_span(first), _span(second))
         case Variance():
-            return f"({first})²" if first else ""
+            return _product(_span(first), _span(first))
+        case Std():
+            return _span(first)
         case _:
             return first
+
+
+def _span(unit: str) -> str:
+    """Return the unit of a difference: that of two days is told in days."""
+    return "days" if unit == DAYS else unit
+
+
+def _product(first: str, second: str) -> str:
+    if not (first and second):
+        return first or second
+    if first == second:
+        return f"{_factor(first)}²"
+    return f"{_factor(first)} · {_factor(second)}"
+
+
+def _factor(unit: str) -> str:
+    """Write a unit as a factor: in brackets unless it is one word or sign."""
+    return f"({unit})" if _COMPOSED.search(unit) else unit
