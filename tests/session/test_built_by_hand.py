@@ -108,10 +108,15 @@ def test_a_public_table_is_not_the_private_one(tmp_path):
     path, link = tmp_path / "t.csv", tmp_path / "link.csv"
     path.write_text("id,x,y\n1,2,0\n")
     link.symlink_to(path)
+    part, apart = tmp_path / "part.parquet", tmp_path / "b" / "apart.parquet"
+    for one in (part, apart):
+        one.parent.mkdir(exist_ok=True)
+        one.write_bytes(b"")
     schema = sf.Schema(X, unit=WHO)
     pairs = [
         (ROWS, ROWS), (path, str(path)), (path, tmp_path / "a" / ".." / "t.csv"),
-        (path, link), (sf.CSV(path), sf.CSV(path, separator=";")),
+        (path, link), (tmp_path, part), (tmp_path / "p*.parquet", part),
+        (part, tmp_path / "p*.parquet"), (tmp_path / "*.parquet", tmp_path), (sf.CSV(path), sf.CSV(path, separator=";")),
         (sf.Postgres("postgresql:///a", "t"), sf.Postgres("postgresql:///a", "t", seconds=9)),
     ]  # fmt: skip
 
@@ -124,6 +129,8 @@ def test_a_public_table_is_not_the_private_one(tmp_path):
     with pytest.raises(DeclarationError, match="is the private table"):
         asking.query().join(same, prefix="p_")
 
+    beside = sf.PublicTable(apart, key="id", columns=Y, name="sites")
+    sf.Dataset(tmp_path, schema=schema, name="t", tables={"sites": beside})
     free = sf.PublicTable([{"x": 1, "y": 0}], key="x", columns=Y)
     asking.query().join(free, prefix="p_").select(sf.count()).release("1")
 

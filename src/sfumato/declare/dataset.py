@@ -6,7 +6,9 @@ import os
 import re
 import threading
 from collections.abc import Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
+from glob import glob
 from pathlib import Path
 from typing import Any, final
 
@@ -280,7 +282,7 @@ def _check_tables(whole: Dataset) -> None:
 
 
 def one_place(one: Any, other: Any) -> bool:
-    """Tell whether two sources are one object, one file or one table of a database."""
+    """Tell whether two sources share an object, a file or a table of a database."""
     if one is other:
         return True
     if isinstance(one, Postgres) and isinstance(other, Postgres):
@@ -291,7 +293,16 @@ def one_place(one: Any, other: Any) -> bool:
     paths = [x.path if isinstance(x, CSV) else x for x in (one, other)]
     if not all(isinstance(x, str | os.PathLike) for x in paths):
         return False
-    try:
-        return Path(paths[0]).samefile(paths[1])
-    except (OSError, ValueError):  # one of them is not there yet
-        return Path(paths[0]).resolve() == Path(paths[1]).resolve()
+    return not _files(paths[0]).isdisjoint(_files(paths[1]))
+
+
+def _files(path: str | os.PathLike[str]) -> set[object]:
+    """Return what tells the files of a path apart: a file, a folder or a pattern."""
+    where, found = Path(path), set[object]()
+    several = where.glob("*.parquet") if where.is_dir() else glob(str(where))  # noqa: PTH207
+    for one in (where, *several):
+        with suppress(OSError, ValueError):  # it may not be there yet
+            found.add(Path(one).resolve())
+            status = Path(one).resolve().stat()  # a second name of one file has it too
+            found.add((status.st_dev, status.st_ino))
+    return found
