@@ -149,11 +149,19 @@ CASES = [
     ([2**53 + 1, 2**53 + 2], [2**53 + 1, 2**53 + 2]),
     (["a", "b"], ["a", "b"]),
     (["1", "2"], [1, 2]),
+    ([False, True], ["false", "true"]),
 ]
 """Labels and classes."""
 
 
-@pytest.mark.parametrize("form", [list, pl.Series], ids=["list", "polars"])
+def nullable(cells):
+    """Return a pandas column that may hold gaps, whatever its cells are."""
+    return pd.Series(pd.array(cells))
+
+
+@pytest.mark.parametrize(
+    "form", [list, pl.Series, nullable], ids=["list", "polars", "pandas"]
+)
 @pytest.mark.parametrize(("labels", "classes"), CASES, ids=str)
 def test_a_missing_label_changes_no_other_label(form, labels, classes):
     """It makes objects of all labels, and they are read as before."""
@@ -200,6 +208,17 @@ def test_a_text_in_one_column_changes_no_key_of_another(kind):
     ]
 
     assert [r.tolist() for r in read] == [[1.0, 1.0, -0.5]] * 3
+
+
+def test_columns_of_every_type_of_pandas_are_read():
+    """Those that can hold gaps too, and those that hold few cells."""
+    kinds = ["Sparse[int]", "Int64", "int64[pyarrow]", "category", "float64", "string"]
+    frame = pd.DataFrame({k: pd.Series([1, 0, 1], dtype=k) for k in kinds})
+    encoder = Encoder((Span(0.0, 1.0),) * len(kinds))
+
+    read = encoder.encode(as_columns(frame, "x"), slice(None))
+
+    assert read.tolist() == [[1.0] * 6, [-1.0] * 6, [1.0] * 6]
 
 
 PERSONS = sf.Unit("id", max_rows=3, max_groups=1)

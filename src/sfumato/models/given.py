@@ -9,16 +9,29 @@ cell is read alike in both.
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
-__all__ = ["column_of", "one_column"]
+__all__ = ["as_listed", "column_of", "one_column"]
 
 _SEVERAL = (list, tuple, dict, set, np.ndarray)
 _EXACT = 1 << 53  # below it a whole number is the same in every type
+
+
+def as_listed(table: Any) -> Any:
+    """Return a list of rows as objects, unless all cells are numbers.
+
+    A text among them would make texts of all numbers.
+    """
+    with suppress(ValueError):  # rows of different lengths, which are refused below
+        cells = np.asarray(table, object)
+        if not {int, float} >= set(map(type, cells.ravel().tolist())):
+            return cells
+    return table
 
 
 def column_of(series: Any) -> NDArray[Any]:
@@ -33,11 +46,12 @@ def column_of(series: Any) -> NDArray[Any]:
         exact = series.dtype.is_integer() or str(series.dtype) == "Boolean"
         if exact and series.null_count():
             return _objects(series.to_list())
-    elif not isinstance(series.dtype, np.dtype) and series.dtype.kind in "biu":
-        gone = series.isna()
-        if gone.any():
-            return _objects([None if g else c for g, c in zip(gone, series, strict=True)])  # fmt: skip
-        return np.asarray(series.to_numpy(series.dtype.numpy_dtype))
+    elif (machine := getattr(series.dtype, "numpy_dtype", None)) is not None:
+        if machine.kind in "biu" and (gone := series.isna()).any():
+            cells = zip(gone, series, strict=True)
+            return _objects([None if is_gone else cell for is_gone, cell in cells])
+        if machine.kind in "biu":
+            return np.asarray(series.to_numpy(machine))
     return np.asarray(series.to_numpy())
 
 

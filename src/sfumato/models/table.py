@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import datetime as dt
 from collections.abc import Iterator, Mapping
-from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
@@ -19,10 +18,10 @@ from sklearn.utils import check_array
 
 from sfumato.declare.schema import token
 from sfumato.declare.unit import Identifier
-from sfumato.engine.cell import DIGITS, identity
+from sfumato.engine.cell import DIGITS, identity, plain
 from sfumato.errors import DeclarationError
 from sfumato.models.declared import Feature, Keys, Span
-from sfumato.models.given import column_of, one_column
+from sfumato.models.given import as_listed, column_of, one_column
 from sfumato.words import N_
 
 __all__ = [
@@ -105,7 +104,7 @@ def as_columns(table: Any, name: str, *, least: int = 1) -> Columns:
             return Columns(None, tuple(map(_checked, found)))
         several = tuple(found)
     elif isinstance(table, list | tuple):
-        table = _listed(table)
+        table = as_listed(table)
     array = check_array(
         table,
         dtype=None if getattr(table, "dtype", None) == np.dtype(object) else "numeric",
@@ -116,18 +115,6 @@ def as_columns(table: Any, name: str, *, least: int = 1) -> Columns:
     if array.dtype.kind in "fiub":
         return Columns(array, several)
     return Columns(None, tuple(_checked(array[:, j]) for j in range(array.shape[1])))
-
-
-def _listed(table: Any) -> Any:
-    """Return a list of rows as objects, unless all cells are numbers.
-
-    A text among them would make texts of all numbers.
-    """
-    with suppress(ValueError):  # rows of different lengths, which are refused below
-        cells = np.asarray(table, object)
-        if not {int, float} >= set(map(type, cells.ravel().tolist())):
-            return cells
-    return table
 
 
 def _checked(cells: NDArray[Any]) -> NDArray[Any]:
@@ -268,7 +255,7 @@ def _indicators(cells: NDArray[Any], keys: Keys) -> Floats:
 def _text(cell: Any) -> str | None:
     """Return the text of a cell as a key; none for whatever can be no key."""
     try:
-        return token(cell)
+        return token(plain(cell))
     except Exception:  # noqa: BLE001  no cell may raise an error
         return None
 
@@ -313,6 +300,7 @@ def labels_of(values: NDArray[Any], classes: Any) -> NDArray[np.int64]:
 
 def _place(label: Any, places: Mapping[object, int]) -> int:
     try:
+        label = plain(label)
         if not isinstance(label, str) and label in places:
             return places[label]
         return places.get(token(label), -1)
