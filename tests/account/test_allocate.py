@@ -1,7 +1,9 @@
 """Splits: the sum is the cap exactly, shares follow the rule, targets are met."""
 
 from fractions import Fraction
+from functools import reduce
 from itertools import islice, pairwise, permutations
+from operator import add
 
 import pytest
 from hypothesis import given, settings
@@ -174,7 +176,9 @@ def test_targets_know_the_currency():
 
 @pytest.mark.parametrize(
     "split",
-    [lambda: equal(Epsilon(1), 0), lambda: weighted(Epsilon(1), [1, 0]),
+    [lambda: equal(Epsilon(1), 0), lambda: equal(Epsilon(1), 2.5),
+     lambda: geometric(Epsilon(1), "3"), lambda: equal(Epsilon(1), None),
+     lambda: equal(Epsilon(1), True), lambda: weighted(Epsilon(1), [1, 0]),
      lambda: weighted(Epsilon(1), []), lambda: geometric(Epsilon(1), 3, ratio=1),
      lambda: geometric(Epsilon(1), 3, ratio="nan"), lambda: next(open_ended(Epsilon(1), ratio=0)),
      lambda: optimal(Epsilon(1), []), lambda: Term.of(1, 0),
@@ -184,3 +188,31 @@ def test_impossible_splits_are_refused(split):
     """No parts, a zero weight, a ratio outside (0, 1), a share below one unit."""
     with pytest.raises(DeclarationError):
         split()
+
+
+HOSTILE = [1, "1e-300", "1e300", Fraction(1, 3), 0.1, 5e-324, 1.7e308, "7/3",
+           Fraction(10**40 + 1, 10**40), 10**30]  # fmt: skip
+
+
+@settings(deadline=None, max_examples=150)
+@given(
+    st.one_of(TOTALS, st.builds(ZCDP.from_units, UNITS, st.integers(1, 10**17))),
+    st.lists(st.tuples(*2 * [st.sampled_from(HOSTILE)]), min_size=1, max_size=9),
+    st.sampled_from(["1e-12", "0.999999999999", Fraction(1, 3), "1e-300"]),
+)
+def test_hostile_weights_sum_to_the_cap_or_are_refused(total, pairs, ratio):
+    """Weights that floats cannot hold beside each other: exact, or said to be too small."""
+    parts = len(pairs)
+    for split in (
+        lambda: weighted(total, [w for w, _ in pairs]),
+        lambda: optimal(total, [Term.of(s, w) for s, w in pairs]),
+        lambda: geometric(total, parts, ratio=ratio),
+    ):
+        try:
+            shares = split()
+        except DeclarationError as error:
+            assert "too small to be split" in error.fact  # noqa: PT017
+            continue
+        whole_again = reduce(add, shares)
+        assert whole_again == total
+        assert min(share.units for share in shares) >= 1

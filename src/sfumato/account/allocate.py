@@ -147,12 +147,12 @@ def _cube_root(x: Fraction) -> Fraction:
         root = better
 
 
-def _count(parts: int) -> int:
-    if parts < 1:
+def _count(parts: object) -> int:
+    if not isinstance(parts, int) or isinstance(parts, bool) or parts < 1:
         raise DeclarationError(
             N_("a budget is split into at least 1 part, got {parts}"),
             hint=N_("ask for at least one figure"),
-            parts=parts,
+            parts=str(parts)[:60],
         )
     return parts
 

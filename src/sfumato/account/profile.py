@@ -23,9 +23,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from fractions import Fraction
-from math import exp, frexp, inf, ldexp, log, nextafter, pi
+from math import exp, frexp, inf, ldexp, log, log10, nextafter, pi
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.account.convert import (
     gaussian_delta,
@@ -50,7 +51,8 @@ _FINE_LEVELS = (3e-4, 1.5e-5, 1.5e-6, 1.5e-7)
 _ROUNDS, _SETTLED, _ENOUGH = 12, 1e-6, 1e-5
 _MOST_NODES, _MANY_NODES = 4_000_000, 500_000
 _CLOSE = 23.0  # images of less than e^-23 of δ are let in
-_ORDERS = 0.5 + np.geomspace(1e-4, 1e8, 97)
+_PER_DECADE = 8  # orders that are tried
+_FARTHEST = 1e3  # over the smoothing: no order beyond a tenth of it is needed
 
 
 class Profile:
@@ -168,9 +170,10 @@ class Profile:
         """
         goal = nextafter(float(delta), 0)
         guess = best = self._guess(goal)
-        variance = self._smooth(best, _LEVELS[0])
-        if self._at(self._line(0.0, variance), 0.0, variance) <= goal:
-            return 0.0
+        if goal >= self._losses.least_advantage:
+            variance = self._smooth(best, _LEVELS[0])
+            if self._at(self._line(0.0, variance), 0.0, variance) <= goal:
+                return 0.0
         for place, level in enumerate(_LEVELS):
             before = best
             best = self._settle(best, goal, self._smooth(best, level))
@@ -220,11 +223,10 @@ class Profile:
 
     def _guess(self, goal: float) -> float:
         """Return an ε at which δ is at most `goal`, by the Chernoff bound."""
-        slopes = _ORDERS - 0.5
-        moments = np.array(
-            [self._losses.log_moment(t, self._losses.variance)[0] for t in _ORDERS]
-        )
-        return max(1e-9, float(np.min((moments - log(goal)) / slopes)))
+        losses = self._losses
+        orders = _orders(self._smooth(losses.spread, _LEVELS[-1]))
+        moments = np.array([losses.log_moment(t, losses.variance)[0] for t in orders])
+        return max(1e-15, float(np.min((moments - log(goal)) / (orders - 0.5))))
 
     def _smooth(self, e: float, level: float) -> float:
         """Return the variance of Gaussian noise, with enough to make sums short.
@@ -240,11 +242,12 @@ class Profile:
         None when that takes more than `most` nodes. Right of the saddle the images are
         smaller, and e^4 times more rounding is still nothing.
         """
-        losses = self._losses
-        moments = np.array([losses.log_moment(t, variance)[0] for t in _ORDERS])
-        slopes = _ORDERS - 0.5
-        sizes = moments - slopes * e - np.log(slopes * (_ORDERS + 0.5))
-        c = float(_ORDERS[np.flatnonzero(sizes <= np.min(sizes) + 4)[-1]])
+        losses, orders = self._losses, _orders(variance)
+        moments = np.array([losses.log_moment(t, variance)[0] for t in orders])
+        slopes = orders - 0.5
+        sizes = moments - slopes * e - np.log(slopes * (orders + 0.5))
+        place = int(np.flatnonzero(sizes <= np.min(sizes) + 4)[-1])
+        c = float(orders[min(place, len(orders) - _PER_DECADE)])  # images need more
         log_delta = float(np.min(sizes)) - 3
         window = (_CLOSE - log_delta) / (c - 0.5)
         while np.min(moments - slopes * (e + window)) + (c - 0.5) * window > (
@@ -273,7 +276,16 @@ class Profile:
         exponent = power + error + log(line.step / (2 * pi)) + log(height)
         if exponent > 0:
             return 1.0
-        return min(1.0, exp(exponent) * (1 + ULP * (2 + abs(power) - exponent)))
+        most = exp(exponent) * (1 + ULP * (2 + abs(power) - exponent))
+        return min(1.0, nextafter(most, inf))  # above 0 also where exp is not
+
+
+def _orders(variance: float) -> NDArray[np.float64]:
+    """Return the places to try for the line, up to where noise of `variance` ends them."""
+    sd = variance**0.5
+    least, most = min(1e-4, 0.01 / sd), _FARTHEST / sd
+    count = int(_PER_DECADE * log10(most / least)) + 1
+    return 0.5 + np.geomspace(least, most, count)
 
 
 def _few_bits(step: float) -> float:

@@ -19,7 +19,7 @@ positive measure. Every ratio is computed with a bound of its absolute error.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from math import sqrt
+from math import erf, expm1, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -85,6 +85,12 @@ class Losses:
         """About the standard deviation of the loss."""
         others = float((self.count * np.minimum(self.epsilon, 1) ** 2).sum())
         return sqrt(self.variance + others)
+
+    @property
+    def least_advantage(self) -> float:
+        """About what δ at ε = 0 is at least: that of the one largest mechanism."""
+        one = -expm1(-float(self.epsilon.max(initial=0.0)) / 2)
+        return max(one, erf(sqrt(self.variance / 8)))
 
     def log_moment(self, c: float, variance: float) -> tuple[float, float]:
         """Return ln M̂(c) with all Gaussian noise of `variance`, and its error bound."""
