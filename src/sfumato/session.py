@@ -13,7 +13,9 @@ from sfumato.account import (
     Budget,
     Epsilon,
     Loss,
+    has_large_delta,
     loss_text,
+    warn_of_delta,
 )
 from sfumato.amount import Amount
 from sfumato.combine import KnownTables, private_table
@@ -53,6 +55,9 @@ class Session:
         LedgerError: The ledger cannot be used, records another cap or unit, or holds a
             budget of one of the dataset's tables.
 
+    Warns:
+        LargeDeltaWarning: The budget's δ is above 1e-4.
+
     Examples:
         >>> import sfumato as sf
         >>> schema = sf.Schema({"glucose": sf.Real(0, 250, step=1)})
@@ -85,6 +90,8 @@ class Session:
                 value=type(dataset).__name__,
             )
         whole = _read_budget(budget)
+        if isinstance(whole, Epsilon | ZCDP) and has_large_delta(whole):
+            warn_of_delta(float(whole.delta))  # ApproxDP warned when it was made
         self.dataset = dataset
         engine = open_engine(dataset)  # first: a wrong table leaves no ledger behind
         dataset.pay_from(dataset.name)

@@ -20,8 +20,10 @@ from sfumato.account.budget import (
     Loss,
     Measure,
     epsilon_at,
+    has_large_delta,
     loss_text,
     read_loss,
+    warn_of_delta,
 )
 from sfumato.account.cost import (
     charge,
@@ -70,6 +72,7 @@ __all__ = [
     "equal",
     "gaussian_batch",
     "geometric",
+    "has_large_delta",
     "loss_of",
     "loss_text",
     "make_gaussian",
@@ -84,6 +87,7 @@ __all__ = [
     "read_sensitivity",
     "targets",
     "told_delta",
+    "warn_of_delta",
     "weighted",
     "with_delta",
 ]

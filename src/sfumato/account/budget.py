@@ -29,8 +29,10 @@ __all__ = [
     "Loss",
     "Measure",
     "epsilon_at",
+    "has_large_delta",
     "loss_text",
     "read_loss",
+    "warn_of_delta",
 ]
 
 Measure: TypeAlias = Literal["epsilon", "zcdp", "gdp"]
@@ -107,11 +109,7 @@ class ApproxDP:
         """Read the numbers exactly as written and convert them."""
         loss, units = Epsilon(epsilon), read_delta(delta)
         if units > _LARGE:
-            warnings.warn(
-                f"delta {delta} is above 1e-4; aim below one over the number of persons",
-                LargeDeltaWarning,
-                stacklevel=2,
-            )
+            warn_of_delta(delta)
         spare = read_delta(threshold_delta)
         if spare and spare >= units:
             raise DeclarationError(
@@ -155,6 +153,28 @@ class ApproxDP:
     def __repr__(self) -> str:
         """Render what was promised."""
         return f"<ApproxDP {self}, cap {self.cap!r}>"
+
+
+def warn_of_delta(delta: object) -> None:
+    """Warn of a δ above 1e-4, at the line that called the caller."""
+    warnings.warn(
+        f"delta {delta} is above 1e-4; aim below one over the number of persons",
+        LargeDeltaWarning,
+        stacklevel=3,
+    )
+
+
+def has_large_delta(budget: Budget) -> bool:
+    """Tell whether δ is above 1e-4, so that the promise may fail for real persons.
+
+    Examples:
+        >>> has_large_delta(Epsilon("1", "1e-3")), has_large_delta(ZCDP("1", "1e-4"))
+        (True, False)
+    """
+    if isinstance(budget, ApproxDP):
+        return budget.delta_units > _LARGE
+    cap = budget.cap
+    return not isinstance(cap, GDP) and cap.delta_units > _LARGE
 
 
 def _cap(epsilon: Epsilon, units: int, spare: int, *, gaussian_only: bool) -> Loss:

@@ -4,12 +4,20 @@ from __future__ import annotations
 
 from typing import Any
 
-from sfumato.account import GDP, ZCDP, ApproxDP, Budget, Epsilon, Loss, epsilon_at
+from sfumato.account import (
+    GDP,
+    ZCDP,
+    ApproxDP,
+    Budget,
+    Epsilon,
+    Loss,
+    epsilon_at,
+    has_large_delta,
+)
 from sfumato.account.loss import decimal_text
 from sfumato.cli.tongue import say
 from sfumato.ledger import Balance
 from sfumato.project import Project
-from sfumato.project.budget import has_large_delta
 from sfumato.project.standing import Standing
 from sfumato.words import N_
 

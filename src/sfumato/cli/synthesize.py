@@ -21,6 +21,7 @@ from sfumato.declare.schema import Schema
 from sfumato.engine.load import open_engine
 from sfumato.errors import ProjectError
 from sfumato.project import Project
+from sfumato.project.budget import told_elsewhere
 from sfumato.project.made import check_owner
 from sfumato.project.outputs import Outputs, refuse_existing
 from sfumato.project.source import check_source
@@ -174,13 +175,14 @@ def _check_held_out(project: Project, manner: TableManner) -> None:
 
 def session_of(project: Project, manner: TableManner) -> Session:
     """Return the session whose budget pays."""
-    return Session(
-        project.dataset,
-        project.budget,
-        ledger=None if manner.in_memory else project.ledger,
-        limits=project.limits,
-        anchor=None if manner.in_memory else project.anchor,
-    )
+    with told_elsewhere():
+        return Session(
+            project.dataset,
+            project.budget,
+            ledger=None if manner.in_memory else project.ledger,
+            limits=project.limits,
+            anchor=None if manner.in_memory else project.anchor,
+        )
 
 
 def _tell(plan: SynthesisPlan) -> None:

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 
 from sfumato.account import (
     GDP,
@@ -21,9 +23,7 @@ from sfumato.project.model import BudgetTable, LimitTable, ReleaseTable
 from sfumato.project.place import place_of, placed, shown
 from sfumato.words import N_
 
-__all__ = ["declared_budget", "declared_limits", "given", "has_large_delta"]
-
-_LARGE = 10**14  # δ = 1e-4, in units of 1e-18
+__all__ = ["declared_budget", "declared_limits", "given", "told_elsewhere"]
 
 
 def declared_budget(table: BudgetTable, file: str) -> Budget:
@@ -41,8 +41,7 @@ def declared_budget(table: BudgetTable, file: str) -> Budget:
         loss: Epsilon = table.epsilon
         return Epsilon.from_units(loss.units, read_delta(table.threshold_delta))
     # A large δ is told by the command line, in one line of the user's language.
-    with placed(f"{file}: budget"), warnings.catch_warnings():
-        warnings.simplefilter("ignore", LargeDeltaWarning)
+    with placed(f"{file}: budget"), told_elsewhere():
         whole = ApproxDP(
             table.epsilon,
             table.delta,
@@ -50,6 +49,14 @@ def declared_budget(table: BudgetTable, file: str) -> Budget:
             gaussian_only=table.gaussian_only,
         )
     return whole if whole.delta_units else whole.epsilon
+
+
+@contextmanager
+def told_elsewhere() -> Iterator[None]:
+    """Leave the warning of a large δ to the command line."""
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", LargeDeltaWarning)
+        yield
 
 
 def declared_limits(
@@ -92,11 +99,6 @@ def given(table: ReleaseTable, budget: Budget, file: str) -> Loss | None:
     key = "epsilon" if table.rho is None else "rho"
     with placed(f"{file}: {place_of('releases', table.name, key)}"):
         return loss_of(budget, table.epsilon, _amount(table.rho), table.delta)
-
-
-def has_large_delta(budget: Budget) -> bool:
-    """Tell whether δ is above 1e-4, so that the promise may fail for real persons."""
-    return isinstance(budget, ApproxDP) and budget.delta_units > _LARGE
 
 
 def _amount(rho: ZCDP | None) -> str | None:

@@ -6,6 +6,7 @@ from collections.abc import Iterator, Sequence
 from typing import final
 
 from sfumato.account import Loss
+from sfumato.project.budget import told_elsewhere
 from sfumato.project.load import Asked, Project
 from sfumato.project.standing import Standing, afford
 from sfumato.project.unfinished import Request, State
@@ -46,13 +47,14 @@ class Run:
         in_memory: bool = False,
     ) -> None:
         """Open table and ledger and check the total; spends nothing."""
-        self._session = Session(
-            project.dataset,
-            project.budget,
-            ledger=None if in_memory else project.ledger,
-            limits=project.limits,
-            anchor=None if in_memory else project.anchor,
-        )
+        with told_elsewhere():
+            self._session = Session(
+                project.dataset,
+                project.budget,
+                ledger=None if in_memory else project.ledger,
+                limits=project.limits,
+                anchor=None if in_memory else project.anchor,
+            )
         afford(due(requests), Standing(self._session.left))
         self._requests, self._lang = requests, lang
 
