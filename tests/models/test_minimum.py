@@ -30,7 +30,7 @@ def test_the_point_is_as_near_as_it_says(n, ridge, loss):
     """Compared with the minimum that sixty digits find, to a thousandth of the bound."""
     case = problem(n, 4, seed=n, ridge=ridge, loss=loss)
 
-    steps, within = minimum(case, 768, FINE)
+    steps, within = minimum(case, 768, FINE, Fraction(FINE))
 
     exact = room._refined(case, np.array(steps) / FINE, 1e-14)
     away = sum((Fraction(s, FINE) - Fraction(x)) ** 2 for s, x in zip(steps, exact))
@@ -42,18 +42,18 @@ def test_where_floats_fail_decimals_finish(monkeypatch):
     case = problem(30, 3, seed=1)
     monkeypatch.setattr(room, "_newton", lambda p, t: np.array([np.inf, 0.0, np.nan]))
 
-    steps, within = minimum(case, 768, FINE)
+    steps, within = minimum(case, 768, FINE, Fraction(FINE))
 
     monkeypatch.undo()
-    best, _ = minimum(case, 768, FINE)
+    best, _ = minimum(case, 768, FINE, Fraction(FINE))
     away = sum(Fraction(a - b, FINE) ** 2 for a, b in zip(steps, best))
     assert away <= (2 * within) ** 2
 
 
 def test_the_bound_is_public():
     """It depends on the ridge, the width and a public guess of the rows; on no row."""
-    _, first = minimum(problem(10, 4, seed=1), 500, FINE)
-    _, second = minimum(problem(400, 4, seed=2), 500, FINE)
+    _, first = minimum(problem(10, 4, seed=1), 500, FINE, Fraction(FINE))
+    _, second = minimum(problem(400, 4, seed=2), 500, FINE, Fraction(FINE))
 
     assert first == second
 

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import expm1, sqrt
+from math import ceil, expm1, sqrt
 from typing import final
 
 import numpy as np
@@ -114,10 +114,23 @@ class Tilt:
         j = float(self.bend.value)
         return max(self.curve / expm1(j), 1e-3) * (1 + 2.0**-40)
 
+    def grid(self, width: int) -> Fraction:
+        """Return the steps in a length of 1 of the grid of b: 2**40, fewer where b is long.
+
+        A double holds each number of the grid up to 2**53 steps, hence b as it was drawn,
+        unless its length is beyond ``2 * width + 300`` times its scale, which happens with
+        probability below e^-100 (Chernoff, for a sum of `width` exponentials). On a finer
+        grid b would be rounded once more, by as much as its size, unsaid.
+        """
+        scale = Fraction(self.shift.changes, 2) / self.shift.epsilon.value
+        longest = ceil(scale * (2 * width + 300)).bit_length()
+        return Fraction(2) ** min(40, 53 - longest)
+
     def tilt(self, width: int) -> Floats:
-        """Draw b on a grid of 2**-40, within √width·2**-41 of the ideal draw."""
-        half = Fraction(_FINE, 2)  # a row of length 1 moves b by |ℓ'| <= 1/2
-        return noisy([0] * width, self.shift, length=half) / _FINE
+        """Draw b on its grid, within half a step, in each coordinate, of the ideal draw."""
+        grid = self.grid(width)
+        half = grid / 2  # a row of length 1 moves b by |ℓ'| <= 1/2
+        return noisy([0] * width, self.shift, length=half) / float(grid)
 
     def release(self, steps: Sequence[int], within: Fraction) -> Floats:
         """Return an approximate minimum with noise that hides how it was found.
@@ -172,7 +185,8 @@ def fit_hop(
         start = np.zeros(work.width + 1) if prior is None else frame.inside(prior, k)
         total, drawn = tilt.ridge + ridge, tilt.tilt(work.width + 1)
         problem = Problem(rows, target, UNIT, total, drawn, start, loss)
-        found, within = minimum(problem, centre.rows, _FINE)
+        grid = tilt.grid(work.width + 1)
+        found, within = minimum(problem, centre.rows, _FINE, grid)
         slope, offset = frame.outside(tilt.release(found, within))
         slopes.append(slope)
         offsets.append(offset)

@@ -101,7 +101,9 @@ class Problem:
         return _length(gradient + own) + error * sqrt(q)
 
 
-def minimum(problem: Problem, rows: float, fine: int) -> tuple[list[int], Fraction]:
+def minimum(
+    problem: Problem, rows: float, fine: int, grid: Fraction
+) -> tuple[list[int], Fraction]:
     """Return a point in whole steps of 1/fine, and a public bound of its distance.
 
     The distance is that from the exact minimum, and holds for every table.
@@ -109,13 +111,14 @@ def minimum(problem: Problem, rows: float, fine: int) -> tuple[list[int], Fracti
     Args:
         problem: The objective.
         rows: A public guess of the number of rows: sets the tolerance.
-        fine: Steps in a length of 1; also those of the grid that b was drawn on.
+        fine: Steps in a length of 1.
+        grid: Those of the grid that the ideal b was rounded to.
     """
     q = len(problem.start)
     tolerance = max(4e-8, 2.0**-42 * rows)
     root = Fraction(isqrt(q) + 1)
-    blur = root / (2 * fine)  # of b, and of the point, which is rounded likewise
-    within = (Fraction(tolerance) + blur) / Fraction(problem.ridge) + blur
+    blur, rounding = root / (2 * grid), root / (2 * fine)  # of b, and of the point
+    within = (Fraction(tolerance) + blur) / Fraction(problem.ridge) + rounding
     with np.errstate(all="ignore"):
         found = _newton(problem, tolerance)
         if problem.certified(found) <= tolerance:
