@@ -13,6 +13,7 @@ __all__ = ["Amount", "exact", "nearest_double"]
 Amount: TypeAlias = "str | int | float | Decimal | Fraction"
 
 _LONGEST = 400  # characters of a number's text; longer ones cost time, not precision
+_TOO_LARGE = 10 ** (_LONGEST + 1)
 
 
 def exact(value: object) -> Fraction | None:
@@ -26,11 +27,15 @@ def exact(value: object) -> Fraction | None:
         True
         >>> exact(float("nan")), exact(True), exact("ten"), exact("1e999999999")
         (None, None, None, None)
+        >>> exact(10**400) == exact("1e400"), exact(10**401), exact("1e401")
+        (True, None, None)
     """
     if isinstance(value, bool) or not isinstance(value, str | Real | Decimal):
         return None
     if isinstance(value, int | Fraction):
-        return Fraction(value)
+        whole = Fraction(value)
+        large = max(abs(whole.numerator), whole.denominator) >= _TOO_LARGE
+        return None if large else whole
     text = value.strip() if isinstance(value, str) else str(value)
     if len(text) > _LONGEST:
         return None

@@ -16,7 +16,7 @@ from sfumato.declare.query import Query
 from sfumato.declare.relation import Joined, Looked, Other, PerPerson, United
 from sfumato.declare.schema import Schema
 from sfumato.engine.public import read_public
-from sfumato.errors import DeclarationError, nearest
+from sfumato.errors import DeclarationError, nearest, quoted
 from sfumato.plan.relate import others_in
 from sfumato.words import N_
 
@@ -64,16 +64,19 @@ def private_table(dataset: Dataset, name: str) -> Other:
     Raises:
         DeclarationError: There is none of that name.
     """
-    if name not in dataset.private:
-        near = nearest(str(name), dataset.private) if dataset.private else ""
+    known = [n for n in dataset.private if n == name]
+    if not known:
+        near = (
+            nearest(quoted(name).strip("'"), dataset.private) if dataset.private else ""
+        )
         hint = N_("did you mean {near}?") if near else N_('give it: Dataset(…, tables={{"labs": Dataset(…)}})')  # fmt: skip
         raise DeclarationError(
             N_("the dataset has no private table {name}"),
             hint=hint,
-            name=repr(name),
+            name=quoted(name),
             near=near,
         )
-    return Other(name, dataset.private[name].schema)
+    return Other(known[0], dataset.private[known[0]].schema)
 
 
 def check_tables(dataset: Dataset, query: Query) -> Dataset:
@@ -110,7 +113,7 @@ def join_public(
             hint=N_(
                 'how="left" keeps rows without a match, how="inner" leaves them out'
             ),
-            value=repr(how)[:60],
+            value=quoted(how),
         )
     public = read_public(table) if isinstance(table, PublicTable) else table
     keys = public.key if on is None else keys_of(on, "on")

@@ -19,6 +19,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from difflib import get_close_matches
+from math import log10
 from re import Match
 from typing import ClassVar
 
@@ -36,9 +37,12 @@ __all__ = [
     "SourceError",
     "closest",
     "nearest",
+    "quoted",
 ]
 
 
+_PLAIN = 10**40  # numbers below are told in full
+_LONG = 13_000  # bits of a number that Python would still write
 _DIGITS = re.compile(r"(?<![\w.])[1-9][0-9]{40,}(?![\w.])", re.ASCII)
 
 
@@ -98,9 +102,12 @@ def _shortened(value: object) -> object:
         >>> _shortened("epsilon " + "1" * 300)
         'epsilon 1.1111e299'
     """
-    if isinstance(value, bool | int | float):
+    if isinstance(value, bool | float) or (type(value) is int and abs(value) < _PLAIN):
         return value  # a text may say how it is written
-    text = str(value)
+    try:
+        text = str(value)
+    except ValueError:  # Python writes no whole number of more than 4,300 digits
+        return quoted(value)
     return _DIGITS.sub(_rounded, text) if _DIGITS.search(text) else value
 
 
@@ -171,6 +178,31 @@ class EngineError(SfumatoError):
     ) -> None:
         """Use the one fixed text; a driver's own words may quote a cell."""
         super().__init__(fact, hint=hint, **facts)
+
+
+def quoted(value: object) -> str:
+    """Return a value that a user gave as Python writes it, in at most 60 signs.
+
+    Python writes no whole number of more than 4,300 digits; such a one is told as a power
+    of ten, and a thing that holds one, or cannot be written at all, by its kind.
+
+    Examples:
+        >>> quoted("Age"), quoted(-(10**5000)), quoted([10**5000])
+        ("'Age'", '-1.0000e5000', '<list>')
+    """
+    if type(value) is int and value.bit_length() > _LONG:
+        return _power(value)
+    try:
+        return repr(value)[:60]
+    except Exception:  # noqa: BLE001  whatever an object does when it is asked
+        return f"<{type(value).__name__}>"[:60]
+
+
+def _power(number: int) -> str:
+    """Return a whole number of very many digits as a power of ten."""
+    digits = log10(abs(number))
+    mantissa = 10 ** (digits % 1)
+    return f"{'-' if number < 0 else ''}{mantissa:.4f}e{int(digits)}"
 
 
 def nearest(name: str, known: Iterable[str]) -> str:

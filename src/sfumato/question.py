@@ -25,7 +25,7 @@ from sfumato.declare.merged import OneInEach
 from sfumato.declare.query import Query, Statistic
 from sfumato.declare.schema import Column
 from sfumato.engine import Engine
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, quoted
 from sfumato.explain import Explanation, explain
 from sfumato.gate import Found, compare_for_owner, find_bounds, release
 from sfumato.ledger import Answered, Ledger
@@ -276,7 +276,7 @@ class SessionPlan:
             raise DeclarationError(
                 N_("the title of a release is a text, got {value}"),
                 hint=N_('write title="Glucose by outcome", or leave it out'),
-                value=repr(title)[:60],
+                value=quoted(title),
             )
         self._desk.engine.prepare(self.plan)
         desk, told = self._desk, json.dumps(self.whole.descriptor, sort_keys=True)
@@ -383,5 +383,5 @@ def _confidence(value: Any) -> float:
     raise DeclarationError(
         N_("confidence must lie between 0 and 1, got {value}"),
         hint=N_("write 0.95 for intervals that hold 95 times in 100"),
-        value=repr(value)[:60],
+        value=quoted(value),
     )

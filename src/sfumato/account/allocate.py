@@ -15,7 +15,7 @@ from sfumato.account.loss import PICO, Epsilon
 from sfumato.account.mechanism import read_sensitivity
 from sfumato.account.rho import GDP, ZCDP
 from sfumato.amount import Amount, exact
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, quoted
 from sfumato.words import N_
 
 __all__ = ["Term", "equal", "geometric", "open_ended", "optimal", "weighted"]
@@ -163,7 +163,7 @@ def _ratio(ratio: Amount) -> Fraction:
         raise DeclarationError(
             N_("ratio must lie between 0 and 1, got {value}"),
             hint=N_('write a decimal such as "0.8"'),
-            value=repr(ratio)[:60],
+            value=quoted(ratio),
         )
     return number
 
@@ -175,6 +175,6 @@ def _positive(name: str, value: Amount) -> Fraction:
             N_("{name} must be a finite number greater than 0, got {value}"),
             hint=N_("leave a figure out instead of giving it the weight 0"),
             name=name,
-            value=repr(value)[:60],
+            value=quoted(value),
         )
     return number

@@ -16,7 +16,7 @@ from sfumato.account.convert import (
 from sfumato.account.loss import ATTO, Epsilon, decimal_text
 from sfumato.account.rho import GDP, ZCDP, read_delta
 from sfumato.amount import Amount
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, quoted
 from sfumato.words import N_
 
 if TYPE_CHECKING:
@@ -246,7 +246,7 @@ def read_loss(text: str) -> Loss:
         raise DeclarationError(
             N_("{text} is not a loss"),
             hint=N_("write a currency and an amount, such as: epsilon 0.5"),
-            text=repr(text)[:60],
+            text=quoted(text),
         )
     kind = kinds[measure]
     return kind.from_units(0) if amount == "0" else kind(amount)

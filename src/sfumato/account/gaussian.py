@@ -16,7 +16,7 @@ from sfumato.account.mechanism import read_sensitivity
 from sfumato.account.precise import root_up
 from sfumato.account.rho import GDP, ZCDP
 from sfumato.amount import Amount
-from sfumato.errors import ArgumentError
+from sfumato.errors import ArgumentError, quoted
 from sfumato.words import N_
 
 __all__ = ["Gaussian", "Law", "gaussian_batch"]
@@ -79,7 +79,7 @@ class Gaussian:
             raise ArgumentError(
                 N_("unknown law of Gaussian noise: {law}"),
                 hint=N_("write 'real', 'whole' or 'discrete'"),
-                law=repr(law)[:60],
+                law=quoted(law),
             )
         units = rho.units if isinstance(rho, ZCDP | GDP) else ZCDP(rho).units
         object.__setattr__(self, "squared_sensitivity", change ** (1 if squared else 2))

@@ -9,7 +9,7 @@ from typing import TypeAlias
 
 from sfumato.account.loss import Epsilon
 from sfumato.amount import Amount, exact
-from sfumato.errors import ArgumentError
+from sfumato.errors import ArgumentError, quoted
 from sfumato.words import N_
 
 __all__ = ["Geometric", "Laplace", "Mechanism", "read_sensitivity"]
@@ -151,7 +151,7 @@ def read_sensitivity(value: object) -> Fraction:
                 "give the largest L1 change that one person can cause, for example "
                 "upper - lower for a clipped sum"
             ),
-            value=repr(value)[:60],
+            value=quoted(value),
         )
     if number == 0:
         raise ArgumentError(

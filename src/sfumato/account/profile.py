@@ -39,7 +39,7 @@ from sfumato.account.loss import ATTO, PICO
 from sfumato.account.rho import read_delta
 from sfumato.account.transform import ULP, Line, Losses
 from sfumato.amount import Amount, exact
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, quoted
 from sfumato.words import N_
 
 __all__ = ["CAVEAT", "Profile"]
@@ -306,6 +306,6 @@ def _read_epsilon(epsilon: Amount) -> Fraction:
         raise DeclarationError(
             N_("epsilon must be a finite number of at least 0, got {value}"),
             hint=N_('write a decimal such as "0.5"'),
-            value=repr(epsilon)[:60],
+            value=quoted(epsilon),
         )
     return number

@@ -10,7 +10,7 @@ from typing import Literal
 from sfumato.account.loss import Epsilon
 from sfumato.account.mechanism import read_sensitivity
 from sfumato.amount import Amount
-from sfumato.errors import ArgumentError
+from sfumato.errors import ArgumentError, quoted
 from sfumato.words import N_
 
 __all__ = ["Selection"]
@@ -63,7 +63,7 @@ class Selection:
             raise ArgumentError(
                 N_("unknown law of selection: {law}"),
                 hint=N_("write 'permute_and_flip' or 'exponential'"),
-                law=repr(law)[:60],
+                law=quoted(law),
             )
         object.__setattr__(self, "sensitivity", read_sensitivity(sensitivity))
         object.__setattr__(self, "cost", Epsilon(epsilon))

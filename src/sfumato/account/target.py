@@ -18,7 +18,7 @@ from sfumato.account.loss import Epsilon
 from sfumato.account.mechanism import Geometric, Laplace
 from sfumato.account.rho import GDP
 from sfumato.amount import Amount, exact
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, quoted
 from sfumato.words import N_
 
 __all__ = ["Kind", "Wish", "needed", "targets"]
@@ -124,6 +124,6 @@ def _read(error: Amount) -> Fraction:
         raise DeclarationError(
             N_("a wished error must be a finite number greater than 0, got {value}"),
             hint=N_("write the error you can accept, such as 10"),
-            value=repr(error)[:60],
+            value=quoted(error),
         )
     return number

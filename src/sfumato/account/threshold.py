@@ -20,7 +20,7 @@ from sfumato.account.loss import Epsilon
 from sfumato.account.mechanism import Geometric
 from sfumato.account.precise import DIGITS, decimal, digits, enclose, normal_tail
 from sfumato.account.rho import ZCDP
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, quoted
 from sfumato.words import N_
 
 __all__ = ["Threshold", "ThresholdLaw"]
@@ -116,7 +116,7 @@ class Threshold:
             raise DeclarationError(
                 N_("a threshold of law {law} has no cost in {currency}"),
                 hint=N_("geometric laws are charged in epsilon, the Gaussian in rho"),
-                law=repr(law)[:60],
+                law=quoted(law),
                 currency="rho" if isinstance(cost, ZCDP) else "epsilon",
             )
         first = keys if new is None else new

@@ -19,7 +19,7 @@ from sfumato.arrays.container import (
     like,
     read_numbers,
 )
-from sfumato.errors import ArgumentError
+from sfumato.errors import ArgumentError, quoted
 from sfumato.words import N_
 
 __all__ = ["gaussian", "geometric", "laplace"]
@@ -235,7 +235,7 @@ def _check_constant(value: object, sensitivity: Amount) -> None:
         raise ArgumentError(
             N_("a public constant has sensitivity 0, got {value}"),
             hint=N_("leave public_constant out for a value computed from data"),
-            value=repr(sensitivity)[:60],
+            value=quoted(sensitivity),
         )
 
 

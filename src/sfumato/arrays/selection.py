@@ -12,7 +12,7 @@ from sfumato import noise
 from sfumato.account import Epsilon, Geometric, read_sensitivity
 from sfumato.amount import Amount, exact
 from sfumato.arrays.container import Numbers, read_numbers
-from sfumato.errors import ArgumentError
+from sfumato.errors import ArgumentError, quoted
 from sfumato.words import N_
 
 __all__ = ["above_threshold", "choose"]
@@ -77,7 +77,7 @@ def choose(
         raise ArgumentError(
             N_("monotone is true or false, got {value}"),
             hint=N_("say True only where adding a person moves all scores one way"),
-            value=repr(monotone)[:60],
+            value=quoted(monotone),
         )
     rate = Epsilon(epsilon).value / read_sensitivity(sensitivity)
     rate = rate if monotone else rate / 2

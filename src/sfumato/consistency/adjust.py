@@ -21,7 +21,7 @@ from sfumato.consistency.constraint import (
 from sfumato.consistency.estimate import estimate
 from sfumato.consistency.figures import Named, Numbered
 from sfumato.consistency.system import Floats
-from sfumato.errors import ArgumentError
+from sfumato.errors import ArgumentError, quoted
 from sfumato.release import Figure, Release
 from sfumato.release.libraries import need
 from sfumato.release.wording import NOT_PRIVATE
@@ -147,7 +147,7 @@ def consistent(  # noqa: PLR0913  all but the first two are options
         raise ArgumentError(
             N_("confidence lies between 0 and 1, got {value}"),
             hint=N_("write 0.95"),
-            value=repr(confidence)[:60],
+            value=quoted(confidence),
         )
     placed = [one for constraint in stated for one in places.place(constraint)]
     weights = np.ones(len(values)) if spread is None else spread
@@ -248,7 +248,7 @@ def _read(
 def _numbers(name: str, given: Any) -> Floats:
     try:
         numbers = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         numbers = np.array(np.nan)
     if not np.isfinite(numbers).all():
         raise ArgumentError(
@@ -269,7 +269,7 @@ def _stated(
             raise ArgumentError(
                 N_("{value} is no constraint"),
                 hint=N_("use Total, Parts, Between or Monotone"),
-                value=repr(one)[:60],
+                value=quoted(one),
             )
     stated += [] if total is None else [Total(total)]
     stated += [Between(0)] if nonnegative else []

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from math import inf, isnan
 from typing import Any, Literal, TypeAlias, final
 
-from sfumato.errors import ArgumentError
+from sfumato.errors import ArgumentError, quoted
 from sfumato.words import N_
 
 __all__ = ["Between", "Constraint", "Members", "Monotone", "Parts", "Total"]
@@ -122,7 +122,7 @@ class Monotone:
             raise ArgumentError(
                 N_("a direction is rising or falling, got {direction}"),
                 hint=N_('write Monotone("rising")'),
-                direction=repr(self.direction)[:60],
+                direction=quoted(self.direction),
             )
 
     def __str__(self) -> str:
@@ -130,17 +130,19 @@ class Monotone:
         return f"Monotone({self.direction}, {_shown(self.members)})"
 
 
+_BEYOND = 10**300  # a whole number that is too large for a float
+
 Constraint: TypeAlias = Total | Parts | Between | Monotone
 
 
 def _number(name: str, value: object, *, finite: bool = False) -> None:
-    good = isinstance(value, int | float) and not isinstance(value, bool)
+    good = isinstance(value, float) or (type(value) is int and abs(value) < _BEYOND)
     if not good or isnan(value) or (finite and value in (inf, -inf)):  # type: ignore[arg-type]
         raise ArgumentError(
             N_("{name} must be a number, got {value}"),
             hint=N_("constraints are public numbers, such as 0 or 768"),
             name=name,
-            value=repr(value)[:60],
+            value=quoted(value),
         )
 
 
@@ -155,6 +157,6 @@ def _shown(members: Members) -> str:
     try:
         places = list(members)
     except TypeError:
-        return repr(members)[:60]
+        return quoted(members)
     shown = ", ".join(_shown(one) for one in places[:4])
     return f"[{shown}{', …' if len(places) > 4 else ''}]"  # noqa: PLR2004  a glimpse

@@ -11,7 +11,7 @@ import numpy as np
 
 from sfumato.consistency.constraint import Constraint, Members, Parts
 from sfumato.consistency.system import Floats, Placed, Places
-from sfumato.errors import ArgumentError, nearest
+from sfumato.errors import ArgumentError, nearest, quoted
 from sfumato.release import Figure, Noise, Release
 from sfumato.words import N_
 
@@ -177,7 +177,7 @@ class Named:
             raise ArgumentError(
                 N_("members of a release are figures or their names, got {value}"),
                 hint=N_('write, for example, Parts("count", "histogram_Age")'),
-                value=repr(members)[:60],
+                value=quoted(members),
             )
 
 

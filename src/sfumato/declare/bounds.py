@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import final
 
 from sfumato.amount import Amount, exact
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, quoted
 from sfumato.words import N_
 
 __all__ = ["PrivateBounds", "private_bounds", "private_quantiles", "stated_bounds"]
@@ -69,7 +69,7 @@ def private_bounds(
         raise DeclarationError(
             N_("the quantile of private bounds lies between 0.5 and 1, got {value}"),
             hint=N_("write 0.99 to clip one value in a hundred on each side"),
-            value=repr(q)[:60],
+            value=quoted(q),
         )
     return _wish(1 - level, level, within, share)
 
@@ -117,7 +117,7 @@ def private_quantiles(
             hint=N_(
                 "write private_quantiles(0, 0.99, within=(0, 10_000)) to clip above only"
             ),
-            value=repr((low, high))[:60],
+            value=quoted((low, high)),
         )
     return _wish(first, last, within, share)
 
@@ -130,7 +130,7 @@ def _wish(
         raise DeclarationError(
             N_("the share of private bounds lies between 0 and 1, got {value}"),
             hint=N_("write 0.2 to spend a fifth of a question's loss on its bounds"),
-            value=repr(share)[:60],
+            value=quoted(share),
         )
     if not isinstance(within, tuple | list) or len(within) != 2:  # noqa: PLR2004
         raise DeclarationError(
@@ -167,5 +167,5 @@ def stated_bounds(
             "declare public numbers, Real(0, 250), or pay for bounds: "
             "Real(bounds=private_bounds(0.99, within=(0, 10_000)))"
         ),
-        value=repr(bounds)[:60],
+        value=quoted(bounds),
     )

@@ -7,7 +7,7 @@ import re
 from dataclasses import dataclass
 
 from sfumato.declare.schema import Integer
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, quoted
 from sfumato.words import N_
 
 __all__ = ["DAYS", "EPOCH", "Date", "day_number", "day_of_text"]
@@ -100,6 +100,6 @@ def _read(day: object) -> int:
         raise DeclarationError(
             N_("{day} is no day"),
             hint=N_('write it as "2024-02-29"'),
-            day=repr(day)[:60],
+            day=quoted(day),
         )
     return number

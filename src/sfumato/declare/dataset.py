@@ -14,7 +14,7 @@ from typing import Any, final
 
 from sfumato.declare.lookup import PublicTable
 from sfumato.declare.schema import Schema
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, quoted
 from sfumato.words import N_
 
 _MEMORY = re.compile(r"[1-9][0-9]{0,5} ?[KMGT]i?B", re.ASCII)
@@ -138,6 +138,12 @@ class Dataset:
                 hint=N_('write schema=Schema({{"Age": Integer(0, 120)}})'),
                 value=type(schema).__name__,
             )
+        if not isinstance(name, str | None):
+            raise DeclarationError(
+                N_("the name of a dataset is a text, got {value}"),
+                hint=N_('the ledger keeps the budget under it: name="pima"'),
+                value=quoted(name),
+            )
         self._named = name is not None
         self.payers: list[str] = []  # one object, which shallow copies share
         where = source.path if isinstance(source, CSV) else source
@@ -150,11 +156,18 @@ class Dataset:
                 N_("the name of a dataset cannot be empty"),
                 hint=N_('the ledger keeps the budget under it: name="pima"'),
             )
-        if memory is not None and not _MEMORY.fullmatch(str(memory)):
+        told: Any = memory if memory is None or type(memory) is str else ""
+        if told is not None and not _MEMORY.fullmatch(told):
             raise DeclarationError(
                 N_("{value} is no amount of memory"),
                 hint=N_('write memory="500MB" or memory="4GB"'),
-                value=repr(memory)[:40],
+                value=quoted(memory),
+            )
+        if not isinstance(tables, Mapping | None):
+            raise DeclarationError(
+                N_("the tables of a dataset are given by name, got {value}"),
+                hint=N_('write tables={{"labs": Dataset("labs.csv", schema=…)}}'),
+                value=quoted(tables),
             )
         self.source, self.schema, self.name = source, schema, str(name)
         self.memory = memory
@@ -233,8 +246,15 @@ class Dataset:
 
 
 def _check_tables(whole: Dataset) -> None:
-    names = [whole.name, *whole.tables]
-    if len({str(name).casefold() for name in names}) < len(names):
+    names: list[Any] = [whole.name, *whole.tables]
+    for name in names:
+        if not isinstance(name, str):
+            raise DeclarationError(
+                N_("the tables of a dataset are given by name, got {value}"),
+                hint=N_('write tables={{"labs": Dataset("labs.csv", schema=…)}}'),
+                value=quoted(name),
+            )
+    if len({name.casefold() for name in names}) < len(names):
         raise DeclarationError(
             N_("two tables of the dataset have one name: {names}"),
             hint=N_("names must differ in more than small and capital letters"),

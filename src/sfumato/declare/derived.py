@@ -8,7 +8,7 @@ from typing import final
 from sfumato.declare.expr import Operand, value_of
 from sfumato.declare.schema import Column
 from sfumato.declare.value import Value
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, quoted
 from sfumato.words import N_
 
 __all__ = ["Derived", "read_derived"]
@@ -52,7 +52,7 @@ def read_derived(name: str, value: Operand, column: Column | None) -> Derived:
         raise DeclarationError(
             N_("the name of a derived column is a text, got {value}"),
             hint=N_('write derive("BMI", col("Weight") / col("Height") ** 2, …)'),
-            value=repr(name)[:60],
+            value=quoted(name),
         )
     if column is not None and not isinstance(column, Column):
         raise DeclarationError(

@@ -13,6 +13,7 @@ from itertools import pairwise
 from typing import TypeAlias, final
 
 from sfumato.amount import exact, nearest_double
+from sfumato.declare.given import read_column
 from sfumato.declare.logic import (
     Absent,
     And,
@@ -45,7 +46,7 @@ from sfumato.declare.value import (
     Value,
     bin_labels,
 )
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, quoted
 from sfumato.words import N_
 
 __all__ = ["Absent", "And", "Col", "Compare", "Expr", "IsIn", "IsMissing", "Literal_",
@@ -122,7 +123,7 @@ class Operators:
                 N_("a power is a whole number from 1 to {most}, got {value}"),
                 hint=N_("other powers and roots differ between databases"),
                 most=_HIGHEST_POWER,
-                value=repr(power)[:60],
+                value=quoted(power),
             )
         product = Term(self.value)
         for _ in range(power - 1):
@@ -293,7 +294,7 @@ class Col(Operators):
 
     def __init__(self, name: str) -> None:
         """Mention the column called exactly `name`."""
-        self.value = Name(name)
+        self.value = Name(read_column(name))
 
     @property
     def name(self) -> str:
@@ -391,6 +392,6 @@ def _number(value: object) -> float:
         raise DeclarationError(
             N_("{value} is no number to compute with"),
             hint=N_("write a finite number between -1e50 and 1e50"),
-            value=repr(value)[:60],
+            value=quoted(value),
         )
     return nearest_double(number)

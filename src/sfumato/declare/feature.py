@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, final, get_args
 
 from sfumato.declare.schema import Column, Integer, Known
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, quoted
 from sfumato.words import N_
 
 __all__ = ["Feature", "Of", "check_features", "count", "first", "last", "max", "min", "read_features", "sum"]  # fmt: skip
@@ -47,7 +47,7 @@ class Feature:
             raise DeclarationError(
                 N_("{value} is no figure about a person"),
                 hint=N_('write, for example, worst=sf.feature.max("HbA1c")'),
-                value=repr(self.of)[:60],
+                value=quoted(self.of),
             )
         for name in (self.column, self.by):
             _name_or_none(name)
@@ -161,7 +161,7 @@ def _name(column: object) -> str:
         raise DeclarationError(
             N_("a figure about a person is of a column, got {value}"),
             hint=N_('write, for example, worst=sf.feature.max("HbA1c")'),
-            value=repr(column)[:60],
+            value=quoted(column),
         )
     return column
 
@@ -176,5 +176,5 @@ def _known(declared: object) -> Known | None:
     raise DeclarationError(
         N_("the bounds of a figure about a person are no declaration: {value}"),
         hint=N_("use Real, Integer, Category or Boolean"),
-        value=repr(declared)[:60],
+        value=quoted(declared),
     )

@@ -11,10 +11,10 @@ from typing import TypeAlias
 
 from sfumato.amount import Amount, exact, nearest_double
 from sfumato.declare.calendar import day_number, day_of_text
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, quoted
 from sfumato.words import N_
 
-__all__ = ["Edge", "read_edges", "read_name", "read_weight"]
+__all__ = ["Edge", "read_column", "read_edges", "read_name", "read_weight"]
 
 
 Edge: TypeAlias = "Amount | dt.date"
@@ -22,9 +22,34 @@ Edge: TypeAlias = "Amount | dt.date"
 _MOST = Fraction(10**50)  # weights are squared, summed and taken roots of as doubles
 
 
-def read_name(name: str | None, default: str) -> str:
-    """Return the name of a figure."""
-    return default if name is None else str(name)
+def read_column(column: object) -> str:
+    """Return the name of a column that a figure is about.
+
+    Raises:
+        DeclarationError: It is no text.
+    """
+    if isinstance(column, str):
+        return column
+    raise DeclarationError(
+        N_("a column is named by a text, got {value}"),
+        hint=N_('write, for example, sf.mean("Glucose")'),
+        value=quoted(column),
+    )
+
+
+def read_name(name: object, default: str) -> str:
+    """Return the name of a figure.
+
+    Raises:
+        DeclarationError: It is no text.
+    """
+    if name is None or isinstance(name, str):
+        return default if name is None else name
+    raise DeclarationError(
+        N_("a figure is named by a text, got {value}"),
+        hint=N_('write, for example, name="sugar", or leave it out'),
+        value=quoted(name),
+    )
 
 
 def read_weight(weight: Amount) -> Fraction:
@@ -38,13 +63,13 @@ def read_weight(weight: Amount) -> Fraction:
         raise DeclarationError(
             N_("weight must be a number greater than 0, got {weight}"),
             hint=N_("leave it out, or write 2 for a figure that matters more"),
-            weight=weight,
+            weight=quoted(weight),
         )
     if not 1 / _MOST <= number <= _MOST:
         raise DeclarationError(
             N_("weight {weight} is beyond what noise can be shared by"),
             hint=N_("write a number between 1e-50 and 1e50"),
-            weight=weight,
+            weight=quoted(weight),
         )
     return number
 
@@ -61,9 +86,10 @@ def read_edges(column: str, edges: Iterable[Edge] | None) -> tuple[float, ...]:
     Raises:
         DeclarationError: Fewer than two edges, or edges that do not increase.
     """
-    if edges is None:
+    listed: object = edges
+    if listed is None:
         return ()
-    numbers = tuple(map(_edge, edges))
+    numbers = tuple(map(_edge, listed)) if isinstance(listed, Iterable) else ()
     cut = tuple(nearest_double(n) for n in numbers if n is not None)
     if (
         len(numbers) < 2  # noqa: PLR2004  one bin has two edges
@@ -74,7 +100,7 @@ def read_edges(column: str, edges: Iterable[Edge] | None) -> tuple[float, ...]:
         raise DeclarationError(
             N_("the edges of a histogram must be at least two increasing numbers"),
             hint=N_("write, for example, histogram({column}, [0, 50, 100, 150])"),
-            column=repr(column),
+            column=quoted(column),
         )
     return cut
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any, NoReturn, final
 
 from sfumato.declare.schema import Boolean, Category, Key, Schema, Text, token
-from sfumato.errors import DeclarationError, closest
+from sfumato.errors import DeclarationError, closest, quoted
 from sfumato.words import N_
 
 __all__ = ["Listed", "fitting", "read_listed"]
@@ -133,7 +133,7 @@ def _declared(name: str, key: Key, known: Mapping[object, Key]) -> Key:
     raise DeclarationError(
         N_("{key} is no declared key of {name}"),
         hint=N_("the nearest declared keys: {near}"),
-        key=repr(key)[:60],
+        key=quoted(key),
         name=repr(name),
         near=(listed if like is None else repr(like))[:200],
     )
@@ -144,7 +144,7 @@ def _text(name: str, key: Key, column: Text) -> str:
         raise DeclarationError(
             N_("{key} is no text, and the keys of {name} are texts"),
             hint=N_("the nearest key is {near}"),
-            key=repr(key)[:60],
+            key=quoted(key),
             name=repr(name),
             near=repr(token(key)),
         )
@@ -152,7 +152,7 @@ def _text(name: str, key: Key, column: Text) -> str:
         raise DeclarationError(
             N_("{key} is longer than the {most} characters of a key of {name}"),
             hint=N_("no cell can be this key; declare Text(longest=…) for longer ones"),
-            key=repr(key)[:60],
+            key=quoted(key),
             most=column.longest,
             name=repr(name),
         )
@@ -176,7 +176,7 @@ def _combination(columns: tuple[str, ...], entry: object) -> tuple[Key, ...]:
 def _key(column: str, value: Any) -> Key:
     if type(value).__module__ == "numpy" and hasattr(value, "item"):
         value = value.item()
-    if not isinstance(value, str | int):
+    if not isinstance(value, str | int) or token(value) is None:
         _refuse(column, value)
     if isinstance(value, str):
         return str(value)
@@ -189,7 +189,7 @@ def _refuse(column: str, value: object) -> NoReturn:
         hint=N_(
             "keys are texts, whole numbers, or true and false; cut numbers into bins"
         ),
-        key=repr(value)[:60],
+        key=quoted(value),
         name=repr(column),
     )
 
@@ -201,4 +201,4 @@ def _kind_and_text(key: Key) -> tuple[str, str | None]:
 
 def _shown(parts: Iterable[object]) -> str:
     several = tuple(parts)
-    return repr(several[0] if len(several) == 1 else several)[:60]
+    return quoted(several[0] if len(several) == 1 else several)

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any, TypeAlias, final
 
 from sfumato.declare.schema import Column, Known
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, quoted
 from sfumato.words import N_
 
 __all__ = ["Cell", "Lookup", "PublicTable", "check_keys", "keys_of"]
@@ -51,6 +51,16 @@ class PublicTable:
     ) -> None:
         """Check the declarations; nothing is read yet."""
         keys = keys_of(key)
+        given: Any = columns
+        if not isinstance(given, Mapping) or not isinstance(name, str | None):
+            raise DeclarationError(
+                N_(
+                    "a public table declares columns by name and has a text for a name, "
+                    "got {value}"
+                ),
+                hint=N_('write columns={{"region": Category(["north", "south"])}}'),
+                value=quoted(name if isinstance(given, Mapping) else given),
+            )
         known = dict(columns)
         for one, column in known.items():
             if not isinstance(column, Known) or one in keys:
@@ -61,7 +71,7 @@ class PublicTable:
                     hint=N_(
                         "use Real, Integer, Category or Boolean; the key needs none"
                     ),
-                    name=repr(one),
+                    name=quoted(one),
                 )
         if not known:
             raise DeclarationError(
@@ -115,7 +125,7 @@ def check_keys(name: str, keys: list[Any]) -> None:
             raise DeclarationError(
                 N_("the key {key} stands twice in the public table {name}"),
                 hint=N_("a row must find one row at most: remove or merge the others"),
-                key=repr(key)[:60],
+                key=quoted(key),
                 name=repr(name),
             )
         met.add(key)
@@ -138,6 +148,6 @@ def keys_of(key: object, word: str = "key") -> tuple[str, ...]:
             N_("a public table is joined on named key columns, got {value}"),
             hint=N_('write, for example, {word}="site"'),
             word=word,
-            value=repr(key)[:60],
+            value=quoted(key),
         )
     return tuple(several)

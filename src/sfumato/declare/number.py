@@ -10,7 +10,7 @@ from typing import Self, TypeAlias
 
 from sfumato.amount import exact, nearest_double
 from sfumato.declare.bounds import PrivateBounds, stated_bounds
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, quoted
 from sfumato.words import N_
 
 __all__ = ["Integer", "Number", "Real"]
@@ -43,12 +43,18 @@ class _Grid:
                 lower=lower,
                 upper=upper,
             )
+        if not isinstance(unit, str):
+            raise DeclarationError(
+                N_("a unit of measurement is a text, got {value}"),
+                hint=N_('write unit="mg/dL", or leave it out'),
+                value=quoted(unit),
+            )
         width = _step(step, low, high)
         codes = missing if isinstance(missing, tuple | list | set) else (missing,)
         for name, value in (
             ("lower", low), ("upper", high), ("step", width),
             ("missing", tuple(_code(c) for c in codes if c is not None)),
-            ("complete", bool(complete)), ("unit", str(unit)), ("private", private),
+            ("complete", bool(complete)), ("unit", unit), ("private", private),
         ):  # fmt: skip
             object.__setattr__(self, name, value)
 
@@ -219,6 +225,6 @@ def _code(value: object) -> float:
         raise DeclarationError(
             N_("missing code {value} is not a number"),
             hint=N_("texts that are no numbers, nulls and NaN are missing anyway"),
-            value=repr(value)[:60],
+            value=quoted(value),
         )
     return float(number)

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import final
 
 from sfumato.amount import Amount
-from sfumato.declare.given import Edge, read_edges, read_name, read_weight
+from sfumato.declare.given import Edge, read_column, read_edges, read_name, read_weight
 from sfumato.errors import DeclarationError
 from sfumato.words import N_
 
@@ -135,8 +135,8 @@ def crosstab(
         'crosstab_Outcome_Age'
     """
     return Crosstab(
-        column,
-        other,
+        read_column(column),
+        read_column(other),
         read_edges(column, edges),
         read_edges(other, other_edges),
         read_name(name, f"crosstab_{column}_{other}"),
@@ -162,7 +162,7 @@ def ratio(
         >>> ratio("Cost", "Days").name
         'ratio_Cost_Days'
     """
-    default = f"ratio_{column}_{other}"
+    default = f"ratio_{read_column(column)}_{read_column(other)}"
     return Ratio(column, other, read_name(name, default), read_weight(weight))
 
 
@@ -211,7 +211,7 @@ def correlation(
 
 
 def _several(columns: tuple[str, ...]) -> tuple[str, ...]:
-    names = tuple(map(str, columns))
+    names = tuple(map(read_column, columns))
     if not 2 <= len(names) <= _MOST or len(set(names)) < len(names):  # noqa: PLR2004
         raise DeclarationError(
             N_(

@@ -7,7 +7,7 @@ from fractions import Fraction
 from typing import final
 
 from sfumato.amount import Amount
-from sfumato.declare.given import read_name, read_weight
+from sfumato.declare.given import read_column, read_name, read_weight
 
 __all__ = ["Count", "People", "count", "people", "people_cut", "rows_cut"]
 
@@ -66,7 +66,7 @@ def count(
         >>> count().name, count("Glucose").name
         ('count', 'count_Glucose')
     """
-    default = "count" if column is None else f"count_{column}"
+    default = "count" if column is None else f"count_{read_column(column)}"
     return Count(column, read_name(name, default), read_weight(weight))
 
 

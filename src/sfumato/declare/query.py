@@ -11,7 +11,7 @@ from typing import TypeAlias, final
 from sfumato.amount import Amount
 from sfumato.declare.derived import Derived, read_derived
 from sfumato.declare.expr import And, Expr, Operand
-from sfumato.declare.given import Edge, read_edges, read_name, read_weight
+from sfumato.declare.given import Edge, read_column, read_edges, read_name, read_weight
 from sfumato.declare.keys import Listed, read_listed
 from sfumato.declare.pair import (
     Correlation,
@@ -42,7 +42,7 @@ from sfumato.declare.rank import (
 from sfumato.declare.relation import Base, Part
 from sfumato.declare.schema import Column
 from sfumato.declare.shown import ALL_SHOWN, Shown
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, quoted
 from sfumato.words import N_
 
 __all__ = ["Correlation", "Count", "Covariance", "Crosstab", "Histogram", "Mean", "Median",
@@ -153,12 +153,16 @@ Statistic: TypeAlias = (
 
 def sum(column: str, *, name: str | None = None, weight: Amount = 1) -> Sum:  # noqa: A001
     """Ask for the sum of a numeric column; arguments as for `count`."""
-    return Sum(column, read_name(name, f"sum_{column}"), read_weight(weight))
+    return Sum(
+        read_column(column), read_name(name, f"sum_{column}"), read_weight(weight)
+    )
 
 
 def mean(column: str, *, name: str | None = None, weight: Amount = 1) -> Mean:
     """Ask for the mean of a numeric or Boolean column; arguments as for `count`."""
-    return Mean(column, read_name(name, f"mean_{column}"), read_weight(weight))
+    return Mean(
+        read_column(column), read_name(name, f"mean_{column}"), read_weight(weight)
+    )
 
 
 def proportion(
@@ -180,7 +184,8 @@ def proportion(
         >>> proportion("Smoker").name, proportion("Sex", "F").name
         ('proportion_Smoker', 'proportion_Sex_F')
     """
-    default = f"proportion_{column}" + ("" if key is None else f"_{key}")
+    default = f"proportion_{read_column(column)}"
+    default += "" if key is None else f"_{key if isinstance(key, str) else quoted(key)}"
     return Proportion(column, key, read_name(name, default), read_weight(weight))
 
 
@@ -189,12 +194,16 @@ def variance(column: str, *, name: str | None = None, weight: Amount = 1) -> Var
 
     The divisor is n; multiply by n / (n - 1) for the estimate of a population.
     """
-    return Variance(column, read_name(name, f"variance_{column}"), read_weight(weight))
+    return Variance(
+        read_column(column), read_name(name, f"variance_{column}"), read_weight(weight)
+    )
 
 
 def std(column: str, *, name: str | None = None, weight: Amount = 1) -> Std:
     """Ask for the standard deviation of a column: the root of its `variance`."""
-    return Std(column, read_name(name, f"std_{column}"), read_weight(weight))
+    return Std(
+        read_column(column), read_name(name, f"std_{column}"), read_weight(weight)
+    )
 
 
 def histogram(
@@ -219,7 +228,7 @@ def histogram(
         >>> histogram("Glucose", [0, 100, 140, 250]).edges
         (0.0, 100.0, 140.0, 250.0)
     """
-    cut = read_edges(column, edges)
+    cut = read_edges(read_column(column), edges)
     return Histogram(
         column, cut, read_name(name, f"histogram_{column}"), read_weight(weight)
     )
@@ -242,7 +251,7 @@ def mode(
     Raises:
         DeclarationError: Fewer than two edges, or edges that do not increase.
     """
-    cut = read_edges(column, edges)
+    cut = read_edges(read_column(column), edges)
     return Mode(column, cut, read_name(name, f"mode_{column}"), read_weight(weight))
 
 
@@ -314,12 +323,13 @@ class Query:
             >>> print(q.select(count()))
             count by Sex, Year (2 listed keys)
         """
+        columns = tuple(map(read_column, columns))
         listed = () if keys is None else (read_listed(columns, keys),)
         if other == "" or not isinstance(other, str | None):
             raise DeclarationError(
                 N_("the group of all other rows needs a name, got {value}"),
                 hint=N_('write, for example, other="other"'),
-                value=repr(other)[:60],
+                value=quoted(other),
             )
         return replace(
             self,

@@ -7,8 +7,8 @@ from fractions import Fraction
 from typing import final
 
 from sfumato.amount import Amount, exact
-from sfumato.declare.given import read_name, read_weight
-from sfumato.errors import DeclarationError
+from sfumato.declare.given import read_column, read_name, read_weight
+from sfumato.errors import DeclarationError, quoted
 from sfumato.words import N_
 
 __all__ = ["Median", "Quantile", "median", "near_maximum", "near_minimum", "quantile"]
@@ -68,15 +68,17 @@ def quantile(
         raise DeclarationError(
             N_("the level of a quantile must lie between 0 and 1, got {level}"),
             hint=N_('write "0.5" for the median; for the ends take "0.01" and "0.99"'),
-            level=repr(level)[:60],
+            level=quoted(level),
         )
-    default = f"quantile_{float(share):g}_{column}"
+    default = f"quantile_{float(share):g}_{read_column(column)}"
     return Quantile(column, share, read_name(name, default), read_weight(weight))
 
 
 def median(column: str, *, name: str | None = None, weight: Amount = 1) -> Median:
     """Ask for the median of a numeric column: its `quantile` at one half."""
-    return Median(column, read_name(name, f"median_{column}"), read_weight(weight))
+    return Median(
+        read_column(column), read_name(name, f"median_{column}"), read_weight(weight)
+    )
 
 
 def near_minimum(
@@ -101,7 +103,7 @@ def near_minimum(
         >>> near_minimum("Age").name, near_minimum("Age").level
         ('near_minimum_Age', Fraction(1, 100))
     """
-    given = read_name(name, f"near_minimum_{column}")
+    given = read_name(name, f"near_minimum_{read_column(column)}")
     return quantile(column, level, name=given, weight=weight)
 
 
@@ -113,5 +115,5 @@ def near_maximum(
     weight: Amount = 1,
 ) -> Quantile:
     """Ask for the value that only a small share exceeds; see `near_minimum`."""
-    given = read_name(name, f"near_maximum_{column}")
+    given = read_name(name, f"near_maximum_{read_column(column)}")
     return quantile(column, level, name=given, weight=weight)

@@ -15,7 +15,7 @@ from sfumato.declare.feature import Feature, check_features
 from sfumato.declare.logic import Expr
 from sfumato.declare.lookup import Lookup
 from sfumato.declare.schema import Schema
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, quoted
 from sfumato.words import N_
 
 __all__ = ["Base", "Joined", "Looked", "Other", "Part", "PerPerson", "United", "parts_of"]  # fmt: skip
@@ -119,7 +119,7 @@ class Joined:
                         "take a number that most people stay within; noise grows with it"
                     ),
                     name=name,
-                    value=repr(bound)[:60],
+                    value=quoted(bound),
                 )
 
     def __str__(self) -> str:

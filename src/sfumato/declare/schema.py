@@ -16,7 +16,7 @@ from sfumato.declare.number import Integer, Number, Real
 from sfumato.declare.text import Text
 from sfumato.declare.token import token
 from sfumato.declare.unit import Identifier, Rows, Unit, check_unit
-from sfumato.errors import DeclarationError, nearest
+from sfumato.errors import DeclarationError, nearest, quoted
 from sfumato.words import N_
 
 __all__ = [
@@ -70,7 +70,7 @@ class Category:
                 raise DeclarationError(
                     N_("category {value} is not a text or a whole number"),
                     hint=N_("use texts or integers; for true/false declare Boolean()"),
-                    value=repr(value)[:60],
+                    value=quoted(value),
                 )
             keys.append(value if isinstance(value, str) else int(value))  # type: ignore[call-overload]
         object.__setattr__(self, "values", tuple(keys))
@@ -174,7 +174,7 @@ class Schema:
                 raise DeclarationError(
                     N_("column {name} is not declared with a column type"),
                     hint=N_("use Real, Integer, Category, Boolean or Text"),
-                    name=repr(name),
+                    name=quoted(name),
                 )
         if not columns:
             raise DeclarationError(

@@ -28,7 +28,7 @@ from sfumato.declare.sqltree import (
 )
 from sfumato.declare.sqlvalue import Values
 from sfumato.declare.value import Clip, Name, Value
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, quoted
 from sfumato.words import N_
 
 __all__ = ["Reader"]
@@ -152,7 +152,7 @@ class Reader:
         raise DeclarationError(
             N_("the SQL selects the cells of column {name}"),
             hint=hint,
-            name=repr(known)[:60],
+            name=quoted(known),
             spelt=spelt(known),
         )
 
@@ -220,5 +220,5 @@ class Reader:
             bounds = Real(value.lower, value.upper)
         known, _ = self._derived.setdefault(name, (value, bounds))
         if known != value:  # a column's own name can be written as the other value is
-            refuse(repr(name)[:60], TWICE)
+            refuse(quoted(name), TWICE)
         return name

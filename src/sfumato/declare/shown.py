@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 from typing import Any, Final, final
 
 from sfumato.declare.logic import Expr
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, quoted
 from sfumato.words import N_
 
 __all__ = ["ALL_SHOWN", "Order", "Shown"]
@@ -66,7 +66,7 @@ class Shown:
             raise DeclarationError(
                 N_("descending is true or false, got {value}"),
                 hint=N_('write order_by("count", descending=True)'),
-                value=repr(descending)[:60],
+                value=quoted(descending),
             )
         added = tuple(Order(name, descending) for name in names)
         return replace(self, order=self.order + added)
@@ -77,7 +77,7 @@ class Shown:
             raise DeclarationError(
                 N_("a limit is a whole number of groups, got {value}"),
                 hint=N_("write limit(10)"),
-                value=repr(most)[:60],
+                value=quoted(most),
             )
         return replace(self, most=most)
 

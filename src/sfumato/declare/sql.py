@@ -25,7 +25,7 @@ from sfumato.declare.sqltree import (
     spelt,
     too_large,
 )
-from sfumato.errors import DeclarationError, MissingExtraError
+from sfumato.errors import DeclarationError, MissingExtraError, quoted
 from sfumato.words import N_
 
 __all__ = ["read_sql"]
@@ -65,6 +65,12 @@ def read_sql(text: str, *, table: str, tables: Tables | None = None) -> Query:
             hint=SHAPE,
             value=type(text).__name__,
             table=spelt(table),
+        )
+    if not isinstance(table, str):
+        raise DeclarationError(
+            N_("the name of a table is a text, got {value}"),
+            hint=N_("it is what stands after FROM; leave it out for the dataset's"),
+            value=quoted(table),
         )
     tree, words = _parse(text, table)
     reader = Reader(table, tables)

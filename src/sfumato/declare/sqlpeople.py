@@ -23,6 +23,7 @@ from sfumato.declare.schema import Real
 from sfumato.declare.sqltree import Scope, Tree, kind_of, refuse, word_of
 from sfumato.declare.sqlvalue import Values
 from sfumato.declare.value import Clip, Name
+from sfumato.errors import quoted
 from sfumato.words import N_
 
 __all__ = ["PEOPLE", "TWICE", "People"]
@@ -177,7 +178,7 @@ class People:
             bounds = Real(value.lower, value.upper)
         known = {one.name: one.value for one in self._query.derived}
         if known.get(name, value) != value:
-            refuse(repr(name)[:60], TWICE)
+            refuse(quoted(name), TWICE)
         if name not in known:
             self._query = self._query.derive(name, value, bounds)
         return name

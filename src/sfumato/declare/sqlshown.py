@@ -19,7 +19,7 @@ from sfumato.declare.sqltree import (
     word_of,
 )
 from sfumato.declare.value import Arithmetic, Constant, Name, Sign, Value
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, quoted
 from sfumato.words import N_
 
 __all__ = ["ShownReader"]
@@ -140,7 +140,7 @@ class ShownReader:
             ):
                 number = tree.constant(node)
                 if isinstance(number, str | bool):
-                    refuse(repr(number)[:40], _HINT)
+                    refuse(quoted(number), _HINT)
                 return Constant(number)
             case "Paren":
                 (inner,) = tree.open(node, "this", hint=_HINT)

@@ -12,7 +12,7 @@ from math import isfinite
 from typing import Any, Final, NoReturn, final
 
 from sfumato.declare.logic import Literal_
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, quoted
 from sfumato.words import N_
 
 __all__ = [
@@ -297,7 +297,7 @@ def word_of(node: Any) -> str:
     """Name a construct as SQL would: a column by its name, all else by its word."""
     match kind_of(node):
         case "Column" | "Identifier" | "Anonymous" | "Literal" | "Var":
-            return repr(str(node.name))[:60]
+            return quoted(str(node.name))
         case "Subquery":
             return "(SELECT"
         case "NoneType":

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, quoted
 from sfumato.words import N_
 
 __all__ = ["Text"]
@@ -43,6 +43,6 @@ class Text:
                 N_("the longest text must have 1 to {most} characters, got {value}"),
                 hint=N_("write, for example, Text(longest=50)"),
                 most=_MOST,
-                value=repr(longest)[:60],
+                value=quoted(longest),
             )
         object.__setattr__(self, "longest", longest)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias, final
 
 from sfumato.declare.token import token
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, quoted
 from sfumato.words import N_
 
 __all__ = [
@@ -162,7 +162,7 @@ class Unit:
             raise DeclarationError(
                 N_("a unit is named by a column, got {value}"),
                 hint=N_('write Unit("patient_id", max_rows=5, max_groups=2)'),
-                value=repr(column)[:60],
+                value=quoted(column),
             )
         _check_relation(neighbours)
         _check_bounds(max_rows, max_groups)
@@ -251,7 +251,7 @@ def check_unit(unit: object, columns: Iterable[str]) -> None:
         raise DeclarationError(
             N_("the unit of a table is Rows() or Unit(...), got {value}"),
             hint=N_("exactly one unit is protected: a row, or a person with her rows"),
-            value=repr(unit)[:60],
+            value=quoted(unit),
         )
     if isinstance(unit, Unit) and unit.column in columns:
         raise DeclarationError(
@@ -262,11 +262,11 @@ def check_unit(unit: object, columns: Iterable[str]) -> None:
 
 
 def _check_relation(name: object) -> None:
-    if name not in ("add_remove", "replace_one"):
+    if not isinstance(name, str) or name not in ("add_remove", "replace_one"):
         raise DeclarationError(
             N_("unknown neighbour relation {name}"),
             hint=N_('use "add_remove" or "replace_one"'),
-            name=repr(name),
+            name=quoted(name),
         )
 
 
@@ -279,7 +279,7 @@ def _check_bounds(rows: int, groups: int) -> None:
                     "take a number that most people stay within; noise grows with it"
                 ),
                 name=name,
-                value=repr(value)[:60],
+                value=quoted(value),
             )
     if rows * groups > _MOST:
         raise DeclarationError(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol, TypeVar
 
-from sfumato.errors import DeclarationError, LedgerError
+from sfumato.errors import DeclarationError, LedgerError, quoted
 from sfumato.words import N_
 
 __all__ = ["LARGEST", "Amounts", "Loss", "loss_of", "read_cap", "read_cost"]
@@ -79,7 +79,7 @@ def read_cost(loss: Loss) -> Amounts:
         raise LedgerError(
             N_("{cost} is not a loss that a ledger can record"),
             hint=N_('give a loss in whole units, such as Epsilon("0.5")'),
-            cost=repr(loss)[:60],
+            cost=quoted(loss),
         )
     return Amounts(measure, units, delta)
 

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from json.encoder import encode_basestring_ascii as _quote
 from typing import Any, NamedTuple
 
-from sfumato.errors import LedgerError
+from sfumato.errors import LedgerError, quoted
 from sfumato.ledger.amounts import Amounts
 from sfumato.ledger.budgets import Account, charge_all, read_account
 from sfumato.ledger.chain import Entry, Tail, canonical, link
@@ -324,7 +324,7 @@ def check_descriptor(text: str) -> str:
         raise LedgerError(
             N_("a descriptor must be a JSON object in ASCII, got {text}"),
             hint=N_("write for example {example}"),
-            text=repr(text)[:60],
+            text=quoted(text),
             example='{"version": 1, "mechanisms": []}',
         )
     return text
@@ -341,5 +341,5 @@ def _bad_text(what: str, text: object) -> LedgerError:
         hint=N_("choose a short name; nothing was spent"),
         what=what,
         longest=_LONGEST,
-        text=repr(text)[:60],
+        text=quoted(text),
     )

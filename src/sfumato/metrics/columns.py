@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import suppress
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sfumato.errors import ArgumentError, nearest
+from sfumato.errors import ArgumentError, nearest, quoted
 from sfumato.words import N_
 
 __all__ = ["Codes", "Columns", "codes", "columns", "is_table", "numbers"]
@@ -41,7 +41,17 @@ def columns(table: Any) -> Columns:
         table = table.to_pydict()
     elif hasattr(table, "to_dict") and type(table).__module__.startswith("polars"):
         table = table.to_dict(as_series=False)
-    found = {str(name): np.asarray(list(table[name]), object) for name in table}
+    held = {
+        name if isinstance(name, str) else quoted(name): table[name] for name in table
+    }
+    for name, cells in held.items():
+        if not isinstance(cells, Iterable):
+            raise ArgumentError(
+                N_("column {name} is no list of cells"),
+                hint=N_("give one cell for each row"),
+                name=repr(name),
+            )
+    found = {name: np.asarray(list(cells), object) for name, cells in held.items()}
     if not found or not all(len(c) for c in found.values()):
         raise ArgumentError(
             N_("the table has no rows"), hint=N_("give a table with at least one row")

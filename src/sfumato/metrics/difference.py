@@ -247,7 +247,7 @@ def _counts(places: NDArray[np.int64], size: int) -> NDArray[np.float64]:
 def _numbers(name: str, given: Any) -> NDArray[np.float64]:
     try:
         found = np.asarray(given, dtype=np.float64)
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         found = np.array([np.nan])
     if not found.size:
         raise _nothing()

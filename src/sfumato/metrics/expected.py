@@ -6,7 +6,9 @@ from dataclasses import dataclass
 from math import sqrt
 from typing import Protocol, final
 
+from sfumato.errors import ArgumentError, quoted
 from sfumato.plan import Direct, Plan, PublicSize, expected_errors
+from sfumato.words import N_
 
 __all__ = ["ExpectedUtility", "expected_utility"]
 
@@ -47,8 +49,17 @@ def expected_utility(
         plan: What would be released.
         rows: A public guess of the number of rows; a declared size wins over it.
         confidence: Probability that an error stays below `largest_error`.
+
+    Raises:
+        ArgumentError: It is no plan of a question.
     """
-    stored: Plan = plan if isinstance(plan, Plan) else plan.plan
+    stored = plan if isinstance(plan, Plan) else getattr(plan, "plan", None)
+    if not isinstance(stored, Plan):
+        raise ArgumentError(
+            N_("the errors of a plan are told, got {value}"),
+            hint=N_('write expected_utility(question.plan(epsilon="1"))'),
+            value=quoted(plan),
+        )
     errors = expected_errors(stored, rows=rows, confidence=confidence)
     return tuple(
         ExpectedUtility(

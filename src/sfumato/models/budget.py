@@ -19,7 +19,7 @@ from sfumato.account import (
 )
 from sfumato.amount import Amount
 from sfumato.declare.unit import PrivacyUnit, Rows, Unit, terms_of
-from sfumato.errors import DeclarationError, LedgerError
+from sfumato.errors import DeclarationError, LedgerError, quoted
 from sfumato.ledger import Declared, Ledger, Limit
 from sfumato.models.price import Price
 from sfumato.release import Receipt
@@ -194,7 +194,7 @@ def _read_unit(declared: object, *, kept: bool) -> Declared | None:
                 hint=N_(
                     'write declared=sf.Unit("patient_id", max_rows=3, max_groups=1)'
                 ),
-                value=repr(declared)[:60],
+                value=quoted(declared),
             )
 
 

@@ -22,7 +22,7 @@ from sfumato.declare.schema import (
     Schema,
     Text,
 )
-from sfumato.errors import DeclarationError, nearest
+from sfumato.errors import DeclarationError, nearest, quoted
 from sfumato.words import N_
 
 __all__ = [
@@ -84,7 +84,7 @@ class Leaks:
             raise DeclarationError(
                 N_("unknown on_leak {value}"),
                 hint=N_('write "refuse", or "warn" to read facts from the rows'),
-                value=repr(policy)[:60],
+                value=quoted(policy),
             )
         self.warn = policy == "warn"
         self.found: list[str] = []
@@ -153,7 +153,7 @@ def _bounded(pair: Any, code: Any) -> Span:
         raise DeclarationError(
             N_("bounds must be two numbers, got {value}"),
             hint=N_("write (lower, upper), such as (0, 120)"),
-            value=repr(pair)[:60],
+            value=quoted(pair),
         ) from None
     return _span(Real(low, high, missing=code))
 

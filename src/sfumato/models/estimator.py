@@ -25,7 +25,7 @@ from sfumato import noise
 from sfumato.account import Loss
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
 from sfumato.declare.unit import rows_only
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, quoted
 from sfumato.models.budget import read_budget
 from sfumato.models.claim import claim_of
 from sfumato.models.declared import Leaks, Span, feature_facts
@@ -206,7 +206,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
                 N_("the schema declares {schema} neighbours, the estimator {own}"),
                 hint=N_("leave neighbours out of the estimator"),
                 schema=self.schema.unit.neighbours,
-                own=repr(told)[:60],
+                own=quoted(told),
             )
         return read_price(
             self.epsilon,

@@ -7,7 +7,7 @@ from typing import Any, NoReturn
 import numpy as np
 
 from sfumato.amount import exact
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, quoted
 from sfumato.models.declared import Span
 from sfumato.words import N_
 
@@ -17,7 +17,7 @@ __all__ = ["two_bounds", "whole_option", "wrong_option"]
 def wrong_option(name: str, value: object, hint: str) -> NoReturn:
     """Refuse an argument of a model; nothing was read and nothing spent."""
     raise DeclarationError(
-        N_("{name} cannot be {value}"), hint=hint, name=name, value=repr(value)[:60]
+        N_("{name} cannot be {value}"), hint=hint, name=name, value=quoted(value)
     )
 
 

@@ -17,7 +17,7 @@ from sfumato.account import (
     describe,
 )
 from sfumato.amount import Amount, exact
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, quoted
 from sfumato.words import N_
 
 __all__ = ["About", "Neighbours", "Price", "Pure", "Rho", "read_price"]
@@ -174,7 +174,7 @@ def read_price(
         raise DeclarationError(
             N_("privacy_ids need rows_per_person, got {value}"),
             hint=N_("say how many rows of one person may count, such as 3"),
-            value=repr(rows)[:60],
+            value=quoted(rows),
         )
     text = "0"
     if delta and exact(delta) != 0:

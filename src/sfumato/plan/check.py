@@ -36,7 +36,7 @@ from sfumato.declare.schema import (
     token,
 )
 from sfumato.declare.unit import Rows
-from sfumato.errors import DeclarationError, nearest
+from sfumato.errors import DeclarationError, nearest, quoted
 from sfumato.plan.grouping import Grouping
 from sfumato.plan.kinds import check_condition
 from sfumato.plan.relate import check_found, related
@@ -176,7 +176,7 @@ def _check_share(name: str, column: Column, key: object) -> None:
                 raise DeclarationError(
                     N_("{key} is no declared key of {name}; its share is not known"),
                     hint=N_("name a key, such as {example}"),
-                    key=repr(key)[:60],
+                    key=quoted(key),
                     name=repr(name),
                     example=nearest(str(key), map(str, column.values)),
                 )
@@ -185,7 +185,7 @@ def _check_share(name: str, column: Column, key: object) -> None:
                 raise DeclarationError(
                     N_("{name} is true or false; {key} is neither"),
                     hint=N_("write proportion({name}) for the share of true"),
-                    key=repr(key)[:60],
+                    key=quoted(key),
                     name=repr(name),
                 )
         case Text():
@@ -193,7 +193,7 @@ def _check_share(name: str, column: Column, key: object) -> None:
                 N_("column {name} has no declared keys; it has no share"),
                 hint=N_("count the rows of a filter, such as {name} == {example}"),
                 name=repr(name),
-                example=repr("" if key is None else key)[:60],
+                example=quoted("" if key is None else key),
             )
         case Real() | Integer():
             raise DeclarationError(

@@ -7,7 +7,7 @@ from typing import assert_never
 from sfumato.amount import exact
 from sfumato.declare.calendar import Date, day_of_text
 from sfumato.declare.schema import Boolean, Category, Column, Integer, Real, Text, token
-from sfumato.errors import DeclarationError, nearest
+from sfumato.errors import DeclarationError, nearest, quoted
 from sfumato.words import N_
 
 __all__ = ["check_literal", "is_number"]
@@ -66,6 +66,6 @@ def check_literal(  # noqa: C901  one for each
         N_("column {name} cannot be compared with {value}"),
         hint=expected,
         name=repr(name),
-        value=repr(value)[:60],
+        value=quoted(value),
         example=example,
     )

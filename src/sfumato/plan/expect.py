@@ -9,6 +9,8 @@ from typing import assert_never, final
 
 from sfumato.account import Coordinate, Gaussian, Selection
 from sfumato.account.joint import pair_error, pair_mean
+from sfumato.amount import exact
+from sfumato.errors import DeclarationError, quoted
 from sfumato.plan.aggregate import (
     FAN,
     CentredKey,
@@ -32,8 +34,11 @@ from sfumato.plan.record import (
     Recipe,
 )
 from sfumato.plan.term import bound
+from sfumato.words import N_
 
 __all__ = ["Expected", "expected_errors", "linear", "two_laplace_error"]
+
+_MOST_ROWS = 2**63
 
 
 @final
@@ -76,7 +81,14 @@ def expected_errors(
             probability `confidence`.
         confidence: Probability that the error stays below `error`.
     """
-    size = plan.schema.unit.rows or rows
+    guess = exact(rows)
+    if guess is None or not 0 <= guess <= _MOST_ROWS:
+        raise DeclarationError(
+            N_("the guess of the number of rows is a number, not {value}"),
+            hint=N_("write, for example, rows=1000: about how many you expect"),
+            value=quoted(rows),
+        )
+    size = plan.schema.unit.rows or float(guess)
     if plan.threshold is None:
         each = max(1.0, size / len(plan.groups))
     else:

@@ -11,7 +11,7 @@ from typing import TypeAlias, final
 from sfumato.declare.keys import Listed, fitting
 from sfumato.declare.query import Query
 from sfumato.declare.schema import Boolean, Category, Key, Schema, Text, token
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, quoted
 from sfumato.words import N_
 
 __all__ = ["Group", "Grouping"]
@@ -142,7 +142,7 @@ class Grouping:
                 raise DeclarationError(
                     N_("{other} is a key of {name}; other rows need another name"),
                     hint=N_('write, for example, other="none of these"'),
-                    other=repr(self.other)[:60],
+                    other=quoted(self.other),
                     name=repr(name),
                 )
 

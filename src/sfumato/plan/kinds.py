@@ -52,7 +52,7 @@ from sfumato.declare.value import (
     Value,
 )
 from sfumato.declare.walk import children
-from sfumato.errors import DeclarationError, nearest
+from sfumato.errors import DeclarationError, nearest, quoted
 from sfumato.plan.constants import check_literal, is_number
 from sfumato.words import N_
 
@@ -326,7 +326,7 @@ def _check_member(value: Value, kind: Kind, constant: Literal_) -> None:
         N_("{name} cannot be compared with {value}"),
         hint=expected,
         name=_short(value),
-        value=repr(constant)[:60],
+        value=quoted(constant),
         example=example,
     )
 

@@ -16,7 +16,7 @@ from sfumato.declare.query import (
     Statistic,
 )
 from sfumato.declare.value import Arithmetic, Constant, Name, Value
-from sfumato.errors import DeclarationError, nearest
+from sfumato.errors import DeclarationError, nearest, quoted
 from sfumato.words import N_
 
 __all__ = ["check_shown", "single"]
@@ -58,7 +58,7 @@ def check_shown(query: Query) -> None:
             raise DeclarationError(
                 N_("{name} is no figure of the question"),
                 hint=N_("known figures: {near}; having and order_by see released ones"),
-                name=repr(name)[:60],
+                name=quoted(name),
                 near=nearest(name, known),
             )
 

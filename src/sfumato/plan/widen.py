@@ -16,7 +16,7 @@ from sfumato.declare.derived import Derived
 from sfumato.declare.query import Query
 from sfumato.declare.relation import Part
 from sfumato.declare.schema import Boolean, Category, Column, Integer, Real, Schema
-from sfumato.errors import DeclarationError, nearest
+from sfumato.errors import DeclarationError, nearest, quoted
 from sfumato.plan.kinds import (
     Days,
     Kind,
@@ -139,7 +139,7 @@ def _check_column(one: Derived, kind: Kind) -> None:
                 N_("the derived column {name} can never be {key}"),
                 hint=N_("it can only be one of its public texts: {example}"),
                 name=repr(one.name),
-                key=repr(unknown[0])[:60],
+                key=quoted(unknown[0]),
                 example=nearest(unknown[0], vocabulary),
             )
         case _:

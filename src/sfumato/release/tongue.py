@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from sfumato.errors import ArgumentError
+from sfumato.errors import ArgumentError, quoted
 from sfumato.words import LANGUAGES, N_, language
 
 __all__ = ["language_asked"]
@@ -33,7 +33,7 @@ def language_asked(lang: str | None) -> str:
         raise ArgumentError(
             N_("unknown language {value}"),
             hint=N_("write {languages}"),
-            value=repr(lang)[:60],
+            value=quoted(lang),
             languages=" or ".join(LANGUAGES),
         )
     return short

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -10,7 +10,7 @@ from typing import Any
 from sfumato.account import Loss
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.unit import Unit
-from sfumato.errors import BudgetExceededError, DeclarationError, nearest
+from sfumato.errors import BudgetExceededError, DeclarationError, nearest, quoted
 from sfumato.ledger import Ledger
 from sfumato.question import Desk
 from sfumato.session import Session
@@ -37,13 +37,19 @@ def desks_of(
     if isinstance(others, Mapping):
         return first, {n: _desk(one, budget, ledger) for n, one in others.items()}
     held = first.dataset.private
+    if not isinstance(others, Iterable) or isinstance(others, str):
+        raise DeclarationError(
+            N_("the other tables are given by name, got {value}"),
+            hint=N_('write fit(patients, {{"visits": visits}}, budget=…)'),
+            value=quoted(others),
+        )
     for name in others:
-        if name not in held:
+        if not isinstance(name, str) or name not in held:
             raise DeclarationError(
                 N_("the dataset has no private table {name}"),
                 hint=N_("did you mean {near}?"),
-                name=repr(name),
-                near=nearest(str(name), held),
+                name=quoted(name),
+                near=nearest(quoted(name).strip("'"), held),
             )
     return first, {name: replace(first, dataset=held[name]) for name in others}
 
@@ -157,7 +163,7 @@ def check_names(
             raise DeclarationError(
                 N_("the weight {value} of a table is no whole number from 1 to 1000"),
                 hint=N_('write weights={{"visits": 2}}'),
-                value=repr(value)[:60],
+                value=quoted(value),
             )
     prefix = f"{head.name}."
     for name, table in others.items():

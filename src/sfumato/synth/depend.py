@@ -15,7 +15,7 @@ from typing import Any, final
 import numpy as np
 
 from sfumato.declare.schema import Boolean, Category, Schema
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, quoted
 from sfumato.synth.draw import Bins
 from sfumato.synth.grids import Grid, grids
 from sfumato.synth.model import Array
@@ -75,7 +75,7 @@ def read_dependent(given: Mapping[str, Any]) -> tuple[tuple[str, str, Any], ...]
                     'write dependent={{"region": "hospital"}}, or with the public table: '
                     '{{"region": {{"hospital": {{"A": "north", "B": "south"}}}}}}'
                 ),
-                value=repr(told)[:60],
+                value=quoted(told),
                 name=repr(name),
             )
         pairs = tuple((plain(key), plain(value)) for key, value in table.items())

@@ -15,6 +15,7 @@ import numpy as np
 from sfumato.errors import ArgumentError, DeclarationError
 from sfumato.noise import FixedStream, Stream, default
 from sfumato.release.synthetic import SyntheticRelease
+from sfumato.synth.arguments import check_path, check_seed
 from sfumato.synth.coded import bins_of, coded
 from sfumato.synth.draw import Bins, draw_bins
 from sfumato.synth.synthesis import Synthesis, drawn_columns
@@ -82,6 +83,7 @@ class LinkedSynthesis:
         Raises:
             ArgumentError: The number of people is out of range.
         """
+        check_seed(seed)
         stream = default() if seed is None else FixedStream(seed)
         head = self._made[""]
         drawn = head.sample(people, seed=None if seed is None else seed + 1)
@@ -149,6 +151,8 @@ class LinkedSynthesis:
         from sfumato.release.files import write
         from sfumato.synth.files import written
 
+        check_path(path)
+
         meta = {"format": _FORMAT, "head": self.head, "key": self.key,
                 "shared": self.shared, "cost": self.cost, "tables": list(self._made)}  # fmt: skip
         out = io.BytesIO()
@@ -165,6 +169,7 @@ class LinkedSynthesis:
         Raises:
             ArgumentError: The file holds no linked tables.
         """
+        check_path(path)
         found = None
         try:
             with (

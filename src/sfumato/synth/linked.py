@@ -25,6 +25,7 @@ from sfumato.errors import DeclarationError
 from sfumato.question import Desk
 from sfumato.release import Receipt
 from sfumato.session import Session
+from sfumato.synth.arguments import check_progress
 from sfumato.synth.belong import (
     check_desks,
     check_left,
@@ -193,6 +194,7 @@ class LinkedSynthesizer:
             BudgetExceededError: A ledger refused.
             EngineError: An engine failed. The debits stand.
         """
+        check_progress(progress)
         asked = self.plan(head, others, epsilon, rho=rho, budget=budget, ledger=ledger)
         return asked.fit(progress)
 
@@ -232,6 +234,7 @@ class LinkedPlan:
 
     def fit(self, progress: Callable[[int, int], None] = _QUIET) -> LinkedSynthesis:
         """Debit every budget, then measure and fit; see `LinkedSynthesizer.fit`."""
+        check_progress(progress)
         made: dict[str, Synthesis] = {}
         datasets = {n: d.dataset for n, d in self._others.items()}
         with Together(self._head.dataset, datasets) as together:  # before any debit

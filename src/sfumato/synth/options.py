@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from typing import Any, Literal, TypeAlias, final
 
 from sfumato.amount import exact
 from sfumato.declare.schema import Schema, Text
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, quoted
 from sfumato.synth.depend import read_dependent
 from sfumato.synth.rules import Rule, plain
 from sfumato.words import N_
@@ -110,9 +110,9 @@ def read_options(given: Mapping[str, Any]) -> Options:
         raise DeclarationError(
             N_("unknown method {method} of making a table"),
             hint=N_('write "adaptive", "oneshot" or "independent"'),
-            method=repr(method)[:60],
+            method=quoted(method),
         )
-    tables = tuple(_names("marginals", t) for t in given["marginals"])
+    tables = tuple(_names("marginals", t) for t in _several(given, "marginals"))
     if any(not 1 <= len(set(t)) == len(t) <= 4 for t in tables):  # noqa: PLR2004  more is no table to measure
         raise DeclarationError(
             N_("a table to be measured has 1 to 4 different columns"),
@@ -126,28 +126,53 @@ def read_options(given: Mapping[str, Any]) -> Options:
         else _names("complete", given["complete"] or ()),
         cells=_whole("cells", given["cells"], 2, 1024),
         bins=_whole("bins", given["bins"], 2, 256),
-        forbid=tuple(_rule(r) for r in given["forbid"]),
+        forbid=tuple(_rule(r) for r in _several(given, "forbid")),
         tables=tables,
-        weights=tuple(_weights(given["weights"] or {})),
+        weights=tuple(_weights(_by_name(given, "weights"))),
         ways=_whole("ways", given["ways"], 2, _MOST_WAYS),
         rounds=None
         if given["rounds"] is None
         else _whole("rounds", given["rounds"], 1, 1000),
         surrogates=_names("surrogates", given["surrogates"] or ()),
         memory=_whole("memory", given["memory"], 50, 1_000_000),
-        dependent=read_dependent(given["dependent"] or {}),
+        dependent=read_dependent(_by_name(given, "dependent")),
+    )
+
+
+def _several(given: Mapping[str, Any], setting: str) -> Sequence[Any]:
+    """Return the entries of a list; a mapping or a text is none."""
+    value = given[setting]
+    if isinstance(value, list | tuple):
+        return value
+    raise DeclarationError(
+        N_("{setting} takes a list, got {value}"),
+        hint=N_("leave it out for none"),
+        setting=setting,
+        value=quoted(value),
+    )
+
+
+def _by_name(given: Mapping[str, Any], setting: str) -> Mapping[Any, Any]:
+    value = given[setting]
+    if value is None or isinstance(value, Mapping):
+        return value or {}
+    raise DeclarationError(
+        N_("{setting} is given by column, got {value}"),
+        hint=N_('write {setting}={{"Outcome": …}}, or leave it out'),
+        setting=setting,
+        value=quoted(value),
     )
 
 
 def _names(setting: str, value: Any) -> tuple[str, ...]:
-    listed = (value,) if isinstance(value, str) else tuple(value)
-    if all(isinstance(n, str) for n in listed):
-        return listed
+    listed = (value,) if isinstance(value, str) else value
+    if isinstance(listed, Iterable) and all(isinstance(n, str) for n in listed):
+        return tuple(listed)
     raise DeclarationError(
         N_("{setting} takes names of columns, got {value}"),
         hint=N_('write {setting}=["Age", "Outcome"]'),
         setting=setting,
-        value=repr(value)[:60],
+        value=quoted(value),
     )
 
 
@@ -160,7 +185,7 @@ def _whole(setting: str, value: Any, low: int, high: int) -> int:
         setting=setting,
         low=low,
         high=high,
-        value=repr(value)[:60],
+        value=quoted(value),
     )
 
 
@@ -170,7 +195,7 @@ def _rule(rule: Any) -> Rule:
     raise DeclarationError(
         N_("a forbidden combination names columns with their values, got {value}"),
         hint=N_('write forbid=[{{"Sex": "M", "Pregnant": True}}]'),
-        value=repr(rule)[:60],
+        value=quoted(rule),
     )
 
 
@@ -190,7 +215,7 @@ def _weights(given: Mapping[Any, Any]) -> Sequence[tuple[tuple[str, ...], float]
             raise DeclarationError(
                 N_("weight {value} is not a number from 0.001 to 1000"),
                 hint=N_('write weights={{"Outcome": 3}} or {{("Age", "Outcome"): 3}}'),
-                value=repr(value)[:60],
+                value=quoted(value),
             )
         found.append((_names("weights", names), float(number)))
     return found

@@ -17,7 +17,7 @@ import numpy as np
 
 from sfumato.declare.dataset import Dataset, one_place
 from sfumato.declare.schema import Schema
-from sfumato.errors import DeclarationError
+from sfumato.errors import DeclarationError, quoted
 from sfumato.synth.coded import Columns, bins_of, coded, open_rows
 from sfumato.synth.grids import Binning, Grid
 from sfumato.synth.made import Made
@@ -43,7 +43,13 @@ def check_start(
     Raises:
         DeclarationError: It is of another table, or was counted on other cells.
     """
-    made = earlier.made
+    made = getattr(earlier, "made", None)
+    if not isinstance(made, Made):
+        raise DeclarationError(
+            N_("start= takes an earlier release of the same table, got {value}"),
+            hint=N_("give what fit returned, or sf.Synthesis.load(…)"),
+            value=quoted(earlier),
+        )
     if earlier.release.claim.receipt.dataset != dataset or made.schema != schema:
         raise DeclarationError(
             N_("the earlier release is of another table than {name}"),
@@ -83,7 +89,14 @@ def public_columns(
             )
         schema = public.schema
     else:
-        schema = public.made.schema
+        made = getattr(public, "made", None)
+        if not isinstance(made, Made):
+            raise DeclarationError(
+                N_("public= takes a dataset or a synthetic release, got {value}"),
+                hint=N_("give rows of other people that anybody may see"),
+                value=quoted(public),
+            )
+        schema = made.schema
     shared = [n for n in schema if n in names]
     for name in shared:
         if schema[name] != dataset.schema[name]:

@@ -15,7 +15,7 @@ from sfumato.amount import exact
 from sfumato.declare.calendar import Date
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema, token
 from sfumato.engine.cell import day, grid_number
-from sfumato.errors import DeclarationError, nearest
+from sfumato.errors import DeclarationError, nearest, quoted
 from sfumato.synth.grids import Binning, Grid
 from sfumato.synth.model import Array
 from sfumato.synth.tree import Axes
@@ -64,7 +64,7 @@ def plain(value: Any) -> Any:
         raise DeclarationError(
             N_("{value} is no text, number, day or truth value"),
             hint=N_("write values as they are declared; None stands for missing"),
-            value=repr(value)[:60],
+            value=quoted(value),
         )
     return int(number) if number.denominator == 1 else float(number)
 
@@ -120,9 +120,9 @@ def key_place(grid: Grid, value: object) -> int:
     raise DeclarationError(
         N_("{value} is no declared key of {name}"),
         hint=N_("name a key, such as {example}"),
-        value=repr(value)[:60],
+        value=quoted(value),
         name=repr(grid.name),
-        example=nearest(str(value), map(str, declared.values)),
+        example=nearest(quoted(value).strip("'"), map(str, declared.values)),
     )
 
 
@@ -139,7 +139,7 @@ def _ranges(
             pair = tuple(map(day, pair))
         low, high = pair
         if (
-            not all(isinstance(x, int | float) and not isnan(x) for x in pair)
+            not all(isinstance(x, int | float) and x == x for x in pair)  # noqa: PLR0124  NaN
             or low > high
         ):
             hint = N_("write a number, or a pair (low, high); None stands for missing")
@@ -150,7 +150,7 @@ def _ranges(
             raise DeclarationError(
                 N_("{value} is no range of column {name}"),
                 hint=hint,
-                value=repr(one)[:60],
+                value=quoted(one),
                 name=repr(name),
             )
         if high < declared.lower or low > declared.upper:

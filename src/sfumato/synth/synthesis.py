@@ -12,12 +12,13 @@ import numpy as np
 from sfumato.account import Budget, Gaussian, epsilon_at, told_delta
 from sfumato.declare.calendar import Date
 from sfumato.declare.schema import Boolean, Category, Integer, Real
-from sfumato.errors import ArgumentError, DeclarationError
+from sfumato.errors import ArgumentError, DeclarationError, quoted
 from sfumato.noise import FixedStream, Stream, default
 from sfumato.plan.contingency import Coding, TablePlan, fraction, noise_of
 from sfumato.release import Claim, Person, Receipt
 from sfumato.release.record import Noise
 from sfumato.release.synthetic import MadeColumn, NoisyTable, SyntheticRelease
+from sfumato.synth.arguments import check_path, check_seed, check_where
 from sfumato.synth.balance import balanced_bins
 from sfumato.synth.depend import cells_by_source, met_by_source
 from sfumato.synth.draw import Bins
@@ -97,7 +98,7 @@ class Synthesis:
                 stays private whatever the rows are drawn with.
 
         Raises:
-            ArgumentError: The number of rows is out of range.
+            ArgumentError: The number of rows is out of range, or the seed no whole number.
             DeclarationError: A condition does not fit, or the model holds no such rows.
         """
         about = min(round(self.made.model.total), _MOST_ROWS)
@@ -106,10 +107,12 @@ class Synthesis:
             raise ArgumentError(
                 N_("the number of rows must be a whole number, got {value}"),
                 hint=N_("write sample(1000)"),
-                value=repr(rows)[:60],
+                value=quoted(rows),
             )
+        check_seed(seed)
         stream = default() if seed is None else FixedStream(seed)
         model, binnings = self.made.model, list(self.made.binnings)
+        check_where(where)
         if where:
             evidence = [self._evidence(binnings, *item) for item in where.items()]
             model = model.given(evidence)
@@ -122,8 +125,14 @@ class Synthesis:
         """Return the model's shares over the bins of these columns: no sampling noise.
 
         Raises:
-            DeclarationError: A column is not made.
+            DeclarationError: No column, one twice, or one that is not made.
         """
+        if not columns or len(set(map(str, columns))) < len(columns):
+            raise DeclarationError(
+                N_("shares are of columns, each named once, got {value}"),
+                hint=N_('write marginal("Age", "Outcome")'),
+                value=quoted(columns),
+            )
         places = [self._place(c) for c in columns]
         axes = tuple(sorted(set(places)))
         found = self.made.model.marginal(axes)
@@ -133,6 +142,7 @@ class Synthesis:
         """Write the model and its record to one file, without pickle."""
         from sfumato.synth.files import save
 
+        check_path(path)
         save(self, Path(path))
 
     @classmethod
@@ -144,6 +154,7 @@ class Synthesis:
         """
         from sfumato.synth.files import load
 
+        check_path(path)
         return load(Path(path))
 
     def _place(self, column: str) -> int:

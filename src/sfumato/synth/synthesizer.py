@@ -15,6 +15,7 @@ from sfumato.errors import DeclarationError
 from sfumato.question import Desk
 from sfumato.release import Claim
 from sfumato.session import Session
+from sfumato.synth.arguments import check_progress, check_title
 from sfumato.synth.expect import ExpectedTable, expected_tables, predicted_megabytes
 from sfumato.synth.layout import layout_of
 from sfumato.synth.omitted import warnings_of
@@ -136,6 +137,7 @@ class Synthesizer:
             DeclarationError: The settings do not fit the schema or the budget, or
                 fitting would need more than `memory`. Nothing was spent.
         """
+        check_title(title)
         session, whole = _session(source, budget, ledger)
         desk = session.desk
         if epsilon is None and rho is None and whole:
@@ -190,6 +192,7 @@ class Synthesizer:
             LedgerError: The ledger cannot be used. Nothing was spent.
             EngineError: The engine failed. The debit stands.
         """
+        check_progress(progress)
         return self.plan(
             source, epsilon, rho=rho, budget=budget, ledger=ledger, title=title,
             start=start, public=public,
@@ -241,6 +244,7 @@ class SynthesisPlan:
 
     def fit(self, progress: Callable[[int, int], None] = _QUIET) -> Synthesis:
         """Debit, then measure and fit; see `Synthesizer.fit`."""
+        check_progress(progress)
         desk, plan = self._desk, self.layout.plan
         paid = desk.ledger.debit(
             plan.cost,
