@@ -20,6 +20,7 @@ from sfumato.declare.schema import (
 )
 from sfumato.release.text import aligned, visible
 from sfumato.release.tongue import language_asked
+from sfumato.release.wording import measure_words
 from sfumato.words import N_, language, speaker
 
 __all__ = ["Described", "Description", "describe"]
@@ -275,7 +276,7 @@ def _row(column: Described, say: Callable[..., str]) -> list[str]:
         visible(column.name),
         say(_KINDS[column.kind]),
         _range(column, say),
-        "" if column.kind == "date" else visible(column.unit),
+        "" if column.kind == "date" else measure_words(column.unit, say),
         codes,
     ]
 

@@ -12,6 +12,7 @@ from sfumato.declare.calendar import EPOCH, Date
 from sfumato.declare.schema import Boolean, Category, Column, Integer, Real, Text
 from sfumato.project import Project
 from sfumato.release.text import visible
+from sfumato.release.wording import measure_words
 from sfumato.words import N_
 
 __all__ = ["column_words", "remind", "unconfirmed_words"]
@@ -73,7 +74,7 @@ def _number(column: Real | Integer) -> str:
         text,
         lower=column.lower,
         upper=column.upper,
-        unit=column.unit,
+        unit=measure_words(column.unit, say),
         step=column.step,
     )
     words = words.replace(" ,", ",").strip()  # a column may have no unit

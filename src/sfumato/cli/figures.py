@@ -6,10 +6,11 @@ from sfumato.cli.tongue import say
 from sfumato.declare.query import Count, Crosstab, Histogram, Mode
 from sfumato.plan import Plan, unit_of
 from sfumato.release import Figure
-from sfumato.release.wording import name_words
+from sfumato.release.asked import question_words
+from sfumato.release.wording import measure_words, name_words
 from sfumato.words import N_
 
-__all__ = ["figure_names", "figure_units"]
+__all__ = ["figure_names", "figure_units", "plan_words"]
 
 
 def figure_names(plan: Plan) -> list[str]:
@@ -32,11 +33,18 @@ def figure_names(plan: Plan) -> list[str]:
     ]
 
 
+def plan_words(plan: Plan) -> str:
+    """Return the question of a plan in words, as a release will."""
+    query = plan.query
+    plain = [s.name for s in query.statistics]
+    return question_words(str(query), plain, (figure_names(plan), query.keys), say)
+
+
 def figure_units(plan: Plan) -> list[str]:
     """Return the unit of each figure's error; shares and correlations have none."""
     found = []
     for s in plan.query.statistics:
         unit = unit_of(plan.schema, s, s.column, getattr(s, "other", None))
         counted = isinstance(s, Count | Histogram | Crosstab | Mode)
-        found.append(say(N_("rows")) if counted else unit)
+        found.append(say(N_("rows")) if counted else measure_words(unit, say))
     return found

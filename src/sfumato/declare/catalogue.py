@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TypeAlias, final
 
 from sfumato.words import N_
@@ -154,6 +154,7 @@ CATALOGUE: tuple[Entry, ...] = (
 # fmt: on
 
 _BRACKET = re.compile(r"^(.*?)\s*[(\[（【]([^()\[\]（）【】]*)[)\]）】]\s*$", re.DOTALL)
+_NATIVE = {"years": "岁", "days": "天"}  # of columns with Chinese names
 _UNITS = {"ug": "µg", "umol/l": "µmol/l", "uu/ml": "µu/ml", "c": "°c", "f": "°f"}
 
 
@@ -172,6 +173,8 @@ def suggest(column: str) -> Suggestion | None:
         ('mmol/L', 'mmol/L')
         >>> suggest("Sex").keys, suggest("性别").keys
         (('F', 'M'), ('男', '女'))
+        >>> suggest("Age").first.unit, suggest("年龄").first.unit
+        ('years', '岁')
         >>> suggest("favourite colour")
     """
     name, unit = column, ""
@@ -188,7 +191,7 @@ def suggest(column: str) -> Suggestion | None:
         keys = (entry.native, *entry.keys)
     return Suggestion(
         entry,
-        first,
+        _spelt(first, is_chinese=native),
         tuple(r for r in entry.ranges if r is not first),
         keys[0] if keys else (),
         keys[1:],
@@ -203,6 +206,12 @@ def _choose(ranges: tuple[Range, ...], unit: str, *, is_chinese: bool) -> Range 
     if not ranges:
         return None
     return ranges[-1] if is_chinese else ranges[0]
+
+
+def _spelt(bounds: Range | None, *, is_chinese: bool) -> Range | None:
+    if bounds is None or not is_chinese or bounds.unit not in _NATIVE:
+        return bounds
+    return replace(bounds, unit=_NATIVE[bounds.unit])
 
 
 def _normal(name: str) -> str:

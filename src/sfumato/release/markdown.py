@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
+from sfumato.release.asked import title_words
 from sfumato.release.promise import promise
 from sfumato.release.record import Release
 from sfumato.release.text import visible
@@ -54,13 +55,13 @@ def _lines(release: Release, say: Say) -> list[str]:
             place_words(figure, last=last[i][0], other_last=last[i][1]),
             number_words(figure)[0],
             range_words(figure, say),
-            scale_unit(figure),
+            scale_unit(figure, say),
         )
         for i, figure in enumerate(release.figures)
     ]
     noise_only = N_("The intervals cover the noise only, not the choice of the sample.")
     return [
-        f"## {_plain(release.title or release.question)}",
+        f"## {_plain(title_words(release.title, release.question, release.figures, say))}",
         "",
         *alarm,
         _row(heads),

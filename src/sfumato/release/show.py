@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from html import escape
 
+from sfumato.release.asked import release_words, title_words
 from sfumato.release.promise import hidden_words, promise
 from sfumato.release.record import Figure, Release
 from sfumato.release.text import columns, pad, visible
@@ -38,8 +39,11 @@ def to_text(release: Release, *, lang: str | None = None) -> str:
     """
     say = speaker(language_asked(lang))
     lines = [] if release.claim.private else [f"*** {say(NOT_PRIVATE)} ***", ""]
-    head = (release.title, release.question)
-    lines += [visible(t) for t in dict.fromkeys(head) if t]
+    head = (
+        title_words(release.title, release.question, release.figures, say),
+        release_words(release.question, release.figures, say),
+    )
+    lines += [t for t in dict.fromkeys(head) if t]
     table = [_heads(release, say), *_rows(release, say)]
     used = [i for i in range(len(table[0])) if any(row[i] for row in table[1:])]
     widths = {i: max(columns(row[i]) for row in table) for i in used}
@@ -61,7 +65,7 @@ def to_snippet(release: Release, *, lang: str | None = None) -> str:
         "<tr>" + "".join(_tag("td", row[i], i) for i in used) + "</tr>" for row in rows
     )
     alarm = "" if release.claim.private else _alarm(say)
-    title = escape(visible(release.title or release.question))
+    title = escape(title_words(release.title, release.question, release.figures, say))
     foot = "<br>".join(map(escape, _foot(release, say)))
     return (
         f'<div class="sfumato-release">{alarm}<table>'
@@ -105,7 +109,7 @@ def _row(figure: Figure, say: Say, ends: tuple[bool, bool]) -> list[str]:
         place_words(figure, last=ends[0], other_last=ends[1]),
         number_words(figure)[0],
         range_words(figure, say),
-        scale_unit(figure),
+        scale_unit(figure, say),
     ]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime as dt
+import re
 from collections.abc import Callable, Sequence
 from decimal import ROUND_CEILING, ROUND_FLOOR, ROUND_HALF_EVEN, Context, Decimal
 from math import ceil, floor, isfinite, log10
@@ -12,7 +13,7 @@ from sfumato.release.text import visible
 from sfumato.words import N_
 
 __all__ = ["NOT_PRIVATE", "Say", "bin_words", "confidence_words", "exact_words",
-           "group_words", "last_bins", "law_words", "name_words", "neighbour_words", "number_words",
+           "group_words", "last_bins", "law_words", "measure_words", "name_words", "neighbour_words", "number_words",
            "place_words", "range_words", "scale_unit", "unit_words", "value_words"]  # fmt: skip
 
 Say = Callable[..., str]
@@ -47,6 +48,16 @@ _MATRICES = {
     "correlation": N_("Correlation matrix"),
 }
 _DAY_UNIT = "days since 1970-01-01"
+_SINCE = N_("days since 1970-01-01")
+_TIMES = {
+    "years": N_("years"),
+    "months": N_("months"),
+    "weeks": N_("weeks"),
+    "days": N_("days"),
+    "hours": N_("hours"),
+    "minutes": N_("minutes"),
+}
+_TIME = re.compile(rf"\b({'|'.join(_TIMES)})\b", re.ASCII)
 _DAYS = ("mean", "median", "quantile")
 _EPOCH = dt.date(1970, 1, 1).toordinal()
 _UNITS = {"row": N_("one row"), "person": N_("one person")}
@@ -202,12 +213,27 @@ def exact_words(value: str | float | bool) -> str:
     return str(value)
 
 
-def scale_unit(figure: Figure) -> str:
+def measure_words(unit: str, say: Say) -> str:
+    """Return a unit of measurement; of time in the reader's language.
+
+    Examples:
+        >>> from sfumato.words import speaker
+        >>> measure_words("mg/dL", speaker("en")), measure_words("days²", speaker("en"))
+        ('mg/dL', 'days²')
+    """
+    if unit == _DAY_UNIT:
+        return say(_SINCE)
+    return _TIME.sub(lambda found: say(_TIMES[found[0]]), visible(unit))
+
+
+def scale_unit(figure: Figure, say: Say) -> str:
     """Return the unit of the estimate: none for counts, whatever their bins are in.
 
     None for days either, which are shown as dates.
     """
-    return "" if figure.kind in _COUNTED or _is_day(figure) else visible(figure.unit)
+    if figure.kind in _COUNTED or _is_day(figure):
+        return ""
+    return measure_words(figure.unit, say)
 
 
 def number_words(figure: Figure) -> tuple[str, str, str]:

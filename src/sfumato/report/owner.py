@@ -7,9 +7,9 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
+from sfumato.release.asked import release_words, title_words
 from sfumato.release.owner import OWNER_ONLY, OwnerComparison, OwnerRow
 from sfumato.release.promise import promise
-from sfumato.release.text import visible
 from sfumato.release.tongue import language_asked
 from sfumato.release.wording import (
     Say,
@@ -81,7 +81,7 @@ def owner_plot(comparison: OwnerComparison, *, lang: str | None = None) -> Any:
     say = speaker(language_asked(lang))
     return stack(
         owner_pictures(comparison, say),
-        visible(comparison.title or comparison.question),
+        _title(comparison, say),
         alarm=say(OWNER_ONLY),
         foot=promise(comparison.claim, say),
     )
@@ -126,8 +126,8 @@ def _view(comparison: OwnerComparison, say: Say) -> OwnerView:
     rows = comparison.rows
     figures = [row.figure for row in rows]
     return OwnerView(
-        title=visible(comparison.title or comparison.question),
-        question=visible(comparison.question),
+        title=_title(comparison, say),
+        question=release_words(comparison.question, figures, say),
         level=confidence_words(comparison.confidence),
         promise=promise(comparison.claim, say),
         covered=comparison.covered,
@@ -138,6 +138,11 @@ def _view(comparison: OwnerComparison, say: Say) -> OwnerView:
             for row, line in zip(rows, lines(figures, say), strict=True)
         ),
     )
+
+
+def _title(comparison: OwnerComparison, say: Say) -> str:
+    figures = [row.figure for row in comparison.rows]
+    return title_words(comparison.title, comparison.question, figures, say)
 
 
 def _owner_line(row: OwnerRow, line: Line) -> OwnerLine:

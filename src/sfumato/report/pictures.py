@@ -17,6 +17,7 @@ from sfumato.release.wording import (
     exact_words,
     group_words,
     last_bins,
+    measure_words,
     name_words,
     number_words,
     place_words,
@@ -167,7 +168,7 @@ def _strips(singles: Sequence[Pair], heads: Callable[..., Heads], say: Say) -> P
 
 
 def _with_unit(figure: Figure, say: Say) -> str:
-    name, unit = name_words(figure, say), scale_unit(figure)
+    name, unit = name_words(figure, say), scale_unit(figure, say)
     place = place_words(figure)
     name = f"{name} · {place}" if place else name
     return say(N_("{name} ({unit})"), name=name, unit=unit) if unit else name
@@ -178,7 +179,7 @@ def _by_group(run: Sequence[Pair], heads: Callable[..., Heads], say: Say) -> Pic
     first = run[0][0]
     keys = " × ".join(visible(k) for k in first.group)
     draw = dots if first.kind in _POINTS else bars
-    axis = say(N_("rows")) if first.kind == "count" else scale_unit(first)
+    axis = say(N_("rows")) if first.kind == "count" else scale_unit(first, say)
     title = say(N_("{name} by {keys}"), name=name_words(first, say), keys=keys)
     items = _blocks(shown, say)
     return Picture(
@@ -239,7 +240,9 @@ def _histogram(run: Sequence[Pair], heads: Callable[..., Heads], say: Say) -> Pi
     hues = tuple(group_words(g[0][0]) for g in shown) if together else ()
     across = visible(first.column or "")
     if first.unit:
-        across = say(N_("{name} ({unit})"), name=across, unit=visible(first.unit))
+        across = say(
+            N_("{name} ({unit})"), name=across, unit=measure_words(first.unit, say)
+        )
     words = heads(axis=say(N_("rows")), across=across, hues=hues)
     return Picture(
         title,

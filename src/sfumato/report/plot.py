@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from sfumato.release.asked import title_words
 from sfumato.release.promise import promise
 from sfumato.release.record import Release
-from sfumato.release.text import visible
 from sfumato.release.tongue import language_asked
 from sfumato.release.wording import NOT_PRIVATE
 from sfumato.report.canvas import settings
@@ -33,7 +33,7 @@ def plot(release: Release, *, lang: str | None = None) -> Any:
     alarm = "" if release.claim.private else say(NOT_PRIVATE)
     pairs = [(figure, None) for figure in release.figures]
     drawn = pictures(pairs, release.confidence, say)
-    title = visible(release.title or release.question)
+    title = title_words(release.title, release.question, release.figures, say)
     return stack(drawn, title, alarm=alarm, foot=promise(release.claim, say))
 
 

@@ -78,7 +78,7 @@ def _line(figure: Figure, say: Say, ends: tuple[bool, bool]) -> Line:
         told if figure.kind == "mode" and isinstance(figure.bin, str) else signed(told),
         signed(range_words(figure, say)),
         _wide(figure, say),
-        scale_unit(figure),
+        scale_unit(figure, say),
         noise_words(figure.noise, say),
     )
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+from sfumato.release.asked import asked_words, title_words
 from sfumato.release.loss import amount_words, symbol
 from sfumato.release.promise import hidden_words, loss_words, promise
 from sfumato.release.record import Figure, Measurement, Release
@@ -25,9 +26,8 @@ from sfumato.report.pictures import Pair, Picture, pictures
 from sfumato.report.table import Block, blocks, lines
 from sfumato.words import N_
 
-__all__ = ["Drawing", "Step", "View", "asked", "draw", "view"]
+__all__ = ["Drawing", "Step", "View", "draw", "view"]
 
-_MOST_ASKED = 12
 _MOST_VALUES = 4_000  # raw integers printed in one page; the JSON file holds all
 
 
@@ -114,11 +114,13 @@ def view(release: Release, say: Say, *, headline: Sequence[str] = ()) -> View:
     """Put a release into words; `headline` names the figures to show first."""
     chosen, more_cards = cards(release, headline, say)
     claim, measured = release.claim, release.measurements
-    title = visible(release.title or release.question) or say(N_("Release"))
+    title = title_words(release.title, release.question, release.figures, say) or say(
+        N_("Release")
+    )
     pairs: list[Pair] = [(figure, None) for figure in release.figures]
     return View(
         title=title,
-        asked=asked(release, say),
+        asked=_asked(release, say),
         question=visible(release.question),
         private=claim.private,
         level=confidence_words(release.confidence),
@@ -143,18 +145,11 @@ def view(release: Release, say: Say, *, headline: Sequence[str] = ()) -> View:
     )
 
 
-def asked(release: Release, say: Say) -> str:
+def _asked(release: Release, say: Say) -> str:
     """Return what was asked in words: the statistics, and for which groups."""
-    names = list(dict.fromkeys(name_words(f, say) for f in release.figures))
-    more = len(names) - _MOST_ASKED
-    words = say(N_(", ")).join(names[:_MOST_ASKED])
-    if more > 0:
-        words = say(N_("{names} and {count} more"), names=words, count=more)
+    names = [name_words(figure, say) for figure in release.figures]
     keys = list(dict.fromkeys(k for f in release.figures for k in f.group))
-    if not keys:
-        return words
-    groups = say(N_(" and ")).join(visible(k) for k in keys)
-    return say(N_("{names}, for each {groups}"), names=words, groups=groups)
+    return asked_words(names, keys, say)
 
 
 def draw(picture: Picture, say: Say, among: Sequence[Figure] = ()) -> Drawing:

@@ -9,6 +9,7 @@ import click
 
 from sfumato.cli.command import Command
 from sfumato.cli.declared import column_words, unconfirmed_words
+from sfumato.cli.figures import plan_words
 from sfumato.cli.meaning import unit_words
 from sfumato.cli.money import loss_data, loss_words, standing_data, standing_words
 from sfumato.cli.options import as_json, echo_json, project_argument
@@ -76,7 +77,7 @@ def _releases(project: Project) -> list[str]:
         return []
     heads = [say(N_("name")), say(N_("cost")), say(N_("question"))]
     body = [
-        [a.name, loss_words(a.plan.cost), str(a.plan.query)] for a in project.releases
+        [a.name, loss_words(a.plan.cost), plan_words(a.plan)] for a in project.releases
     ]
     return [say(N_("Releases:")), *table(heads, body), ""]
 

@@ -11,7 +11,7 @@ from sfumato.account import Gaussian, KNorm, Selection, Threshold
 from sfumato.account.loss import decimal_text
 from sfumato.cli.command import Command
 from sfumato.cli.declared import unconfirmed_words
-from sfumato.cli.figures import figure_names, figure_units
+from sfumato.cli.figures import figure_names, figure_units, plan_words
 from sfumato.cli.meaning import unit_words
 from sfumato.cli.money import (
     delta_words,
@@ -85,7 +85,7 @@ def _release(asked: Asked, rows: int) -> list[str]:
     ]
     return [
         f"{asked.title[tongue()]} [{asked.name}]: {loss_words(asked.plan.cost)}",
-        f"  {plan.query}",
+        f"  {plan_words(plan)}",
         *_bounded(asked),
         "",
         *table(heads, body, right=(1, 2, 3)),

@@ -1,0 +1,88 @@
+"""What was asked, in words: the figures by their names, for which groups, and the rest."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sfumato.release.record import Figure
+from sfumato.release.text import visible
+from sfumato.release.wording import Say, name_words
+from sfumato.words import N_
+
+__all__ = ["asked_words", "question_words", "release_words", "title_words"]
+
+_MOST = 12  # names in one line
+_FILTER = " where "
+
+
+def asked_words(names: Sequence[str], keys: Sequence[str], say: Say) -> str:
+    """Return the statistics in words, and for which groups.
+
+    Args:
+        names: The figures in words.
+        keys: The grouping columns.
+        say: Says texts in a language.
+
+    Examples:
+        >>> from sfumato.words import speaker
+        >>> asked_words(["Number of rows", "Mean of Age"], ["Sex"], speaker("en"))
+        'Number of rows, Mean of Age, for each Sex'
+    """
+    several = list(dict.fromkeys(names))
+    more = len(several) - _MOST
+    words = say(N_(", ")).join(several[:_MOST])
+    if more > 0:
+        words = say(N_("{names} and {count} more"), names=words, count=more)
+    if not keys:
+        return words
+    groups = say(N_(" and ")).join(map(visible, keys))
+    return say(N_("{names}, for each {groups}"), names=words, groups=groups)
+
+
+def question_words(
+    question: str, plain: Sequence[str], asked: tuple[Sequence[str], Sequence[str]], say: Say
+) -> str:  # fmt: skip
+    """Return a question in words; filters, rows and order follow in their own notation.
+
+    A text that does not begin as the figures say, such as that of a release of which no
+    group was told, is returned as it is.
+
+    Args:
+        question: As the program writes it: ``"count, mean_Age by Sex where Age >= 30"``.
+        plain: The names of the figures in it.
+        asked: These in words, and the grouping columns.
+        say: Says texts in a language.
+
+    Examples:
+        >>> from sfumato.words import speaker
+        >>> told = (["Number of rows"], ["Sex"])
+        >>> question_words("count by Sex where Age >= 30", ["count"], told, speaker("en"))
+        'Number of rows, for each Sex; where Age >= 30'
+    """
+    names, keys = asked
+    begins = ", ".join(dict.fromkeys(plain))
+    if keys:
+        begins += f" by {', '.join(keys)}"
+    if not names or not question.startswith(begins):
+        return visible(question)
+    words, rest = asked_words(names, keys, say), visible(question[len(begins) :])
+    if not rest:
+        return words
+    if rest.startswith(_FILTER):
+        text = N_("{asked}; where {condition}")
+        return say(text, asked=words, condition=rest.removeprefix(_FILTER))
+    return say(N_("{asked}; {rest}"), asked=words, rest=rest.lstrip(" ,;"))
+
+
+def release_words(question: str, figures: Sequence[Figure], say: Say) -> str:
+    """Return what a release was asked, in words."""
+    keys = list(dict.fromkeys(k for f in figures for k in f.group))
+    told = [name_words(f, say) for f in figures]
+    return question_words(question, [f.name for f in figures], (told, keys), say)
+
+
+def title_words(title: str, question: str, figures: Sequence[Figure], say: Say) -> str:
+    """Return the title; of a release that was given none, what it was asked."""
+    if title in ("", question):
+        return release_words(question, figures, say)
+    return visible(title)
