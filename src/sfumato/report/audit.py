@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import re
 from dataclasses import dataclass
 
 from sfumato.release.audited import Audited, Check, Kind
+from sfumato.release.noted import fact_words
 from sfumato.release.text import visible
 from sfumato.release.tongue import language_asked
 from sfumato.release.wording import Say
@@ -129,26 +129,6 @@ _UNTESTED = (
 )
 
 
-_WORDS = (
-    (
-        re.compile(r"\bjoint noise of (?P<count>\d+) numbers, scale (?P<scale>\S+)$"),
-        N_("joint noise of {count} numbers, scale {scale}"),
-    ),
-    (
-        re.compile(r"\bgeometric, scale (?P<scale>\S+)$"),
-        N_("two-sided geometric noise, scale {scale}"),
-    ),
-    (
-        re.compile(r"\bGaussian \((?P<law>discrete|whole)\), σ (?P<scale>\S+)$"),
-        N_("Gaussian noise ({law}), σ = {scale}"),
-    ),
-    (
-        re.compile(r"\bdiscriminant of (?P<count>\d+) numbers\b"),
-        N_("a discriminant of {count} numbers"),
-    ),
-)
-
-
 @dataclass(frozen=True, slots=True)
 class _Row:
     subject: str
@@ -192,7 +172,7 @@ def audit_html(audited: Audited, *, lang: str | None = None) -> str:
         sections=_sections(audited, say),
         picture=rebuilt_svg(audited.rebuilt, say),
         untested=[say(text) for text in _UNTESTED],
-        skipped=[(visible(a), say(b)) for a, b in audited.skipped],
+        skipped=[(fact_words(a, say), say(b)) for a, b in audited.skipped],
     )
 
 
@@ -210,20 +190,12 @@ def _sections(audited: Audited, say: Say) -> list[_Section]:
     return found
 
 
-def _told(text: str, say: Say) -> str:
-    """Put the laws and events of a check into words of the page's language."""
-    found = visible(text)
-    for pattern, words in _WORDS:
-        found = pattern.sub(lambda m, w=words: say(w, **m.groupdict()), found)  # type: ignore[misc]
-    return found
-
-
 def _row(check: Check, say: Say) -> _Row:
-    facts = {name: _told(text, say) for name, text in check.facts.items()}
+    facts = {name: fact_words(text, say) for name, text in check.facts.items()}
     return _Row(
-        _told(check.subject, say),
+        fact_words(check.subject, say),
         check.claimed,
-        check.found,
+        fact_words(check.found, say),
         say(_FACTS[check.kind], **facts),
         check.violated,
     )

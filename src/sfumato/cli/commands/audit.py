@@ -41,6 +41,7 @@ from sfumato.project.learned import ModelTable, order_of
 from sfumato.project.synthetic import AskedTable
 from sfumato.release.audited import Audited, Check, Kind
 from sfumato.release.files import write
+from sfumato.release.noted import fact_words
 from sfumato.words import N_
 
 if TYPE_CHECKING:
@@ -254,7 +255,13 @@ def _words(done: Audited) -> list[str]:
     }
     verdicts = {True: N_("VIOLATED"), False: N_("not refuted")}
     rows = [
-        [say(names[c.kind]), c.subject, c.claimed, c.found, say(verdicts[c.violated])]
+        [
+            say(names[c.kind]),
+            fact_words(c.subject, say),
+            c.claimed,
+            fact_words(c.found, say),
+            say(verdicts[c.violated]),
+        ]
         for c in done.checks
     ]
     count = len(done.violations)
@@ -263,7 +270,12 @@ def _words(done: Audited) -> list[str]:
     )
     if count:
         verdict = say(N_("{count} claims are VIOLATED"), count=count)
-    return [*table([say(head) for head in heads], rows), "", verdict]
+    left = N_("not tested: {subject}: {reason}")
+    skipped = [
+        say(left, subject=fact_words(subject, say), reason=say(reason))
+        for subject, reason in done.skipped
+    ]
+    return [*table([say(head) for head in heads], rows), "", *skipped, verdict]
 
 
 command = Command(
