@@ -200,6 +200,8 @@ class SqliteStore:
         """Turn SQLite's errors into ours; after a failed sync trust nothing more."""
         try:
             yield
+        except UnicodeDecodeError:  # Python cannot even read SQLite's complaint
+            raise self.refusal(sqlite3.DatabaseError("malformed text")) from None
         except (sqlite3.Error, OSError) as error:
             raise self.refusal(error) from None
 
