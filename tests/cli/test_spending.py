@@ -100,3 +100,16 @@ def test_errors_are_those_of_what_finding_bounds_leaves(run, desk, good):
     assert found["figures"] == planned("0.4")["figures"]
     assert found["epsilon"] == "0.5" and found["finding_bounds"]["epsilon"] == "0.1"
     assert "Of it ε 0.1 finds clipping bounds of Glucose first" in words
+
+
+def test_data_for_programs_is_in_no_language(run, desk, good):
+    """A plan as JSON is the same whatever language its reader speaks."""
+    desk.project(good.replace("mg/dL", "years"))
+
+    english, chinese = (
+        run("plan", "project.toml", "--json", "--lang", lang).stdout
+        for lang in ("en", "zh")
+    )
+
+    assert english == chinese
+    assert '"unit": "rows"' in english and '"unit": "years"' in english

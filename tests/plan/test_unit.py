@@ -29,6 +29,8 @@ SCHEMA = sf.Schema(
     (sf.std("day"), "day", None, "days"),
     (sf.std("g"), "g", None, "mg/dL"),
     (sf.ratio("w", "g"), "w", "g", "kg/(mg/dL)"),
+    (sf.ratio("g", "w"), "g", "w", "(mg/dL)/kg"),
+    (sf.ratio("g", "n"), "g", "n", "mg/dL"),
     (sf.ratio("n", "w"), "n", "w", "1/kg"),
 ])  # fmt: skip
 def test_a_unit_is_that_of_the_product(statistic, column, other, unit):

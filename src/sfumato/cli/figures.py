@@ -8,7 +8,6 @@ from sfumato.plan import Plan, unit_of
 from sfumato.release import Figure
 from sfumato.release.asked import question_words
 from sfumato.release.wording import measure_words, name_words
-from sfumato.words import N_
 
 __all__ = ["figure_names", "figure_units", "plan_words"]
 
@@ -40,11 +39,17 @@ def plan_words(plan: Plan) -> str:
     return question_words(str(query), plain, (figure_names(plan), query.keys), say)
 
 
-def figure_units(plan: Plan) -> list[str]:
-    """Return the unit of each figure's error; shares and correlations have none."""
+def figure_units(plan: Plan, *, words: bool = True) -> list[str]:
+    """Return the unit of each figure's error; shares and correlations have none.
+
+    Args:
+        plan: The plan.
+        words: In the reader's language; else as a program reads it.
+    """
     found = []
     for s in plan.query.statistics:
         unit = unit_of(plan.schema, s, s.column, getattr(s, "other", None))
-        counted = isinstance(s, Count | Histogram | Crosstab | Mode)
-        found.append(say(N_("rows")) if counted else measure_words(unit, say))
+        if isinstance(s, Count | Histogram | Crosstab | Mode):
+            unit = "rows"
+        found.append(measure_words(unit, say) if words else unit)
     return found

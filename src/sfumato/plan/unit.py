@@ -54,7 +54,8 @@ def unit_of(
         case Count() | Histogram() | Proportion() | Crosstab() | Correlation() | Mode():
             return ""
         case Ratio():
-            return f"{first or 1}/{_factor(second)}" if second else first
+            over = _factor(first) if first else "1"
+            return f"{over}/{_factor(second)}" if second else first
         case Covariance():
             return _product(_span(first), _span(second))
         case Variance():

@@ -12,7 +12,14 @@ from sfumato.words import N_
 __all__ = ["asked_words", "question_words", "release_words", "title_words"]
 
 _MOST = 12  # names in one line
-_FILTER = " where "
+_SIGNS = {
+    " where ": N_("{asked}; where {rest}"),
+    " with ": N_("{asked}; with {rest}"),
+    " having ": N_("{asked}; having {rest}"),
+    " ordered by ": N_("{asked}; ordered by {rest}"),
+    ", first ": N_("{asked}; the first {rest}"),
+    "; of ": N_("{asked}; of {rest}"),
+}
 
 
 def asked_words(names: Sequence[str], keys: Sequence[str], say: Say) -> str:
@@ -68,9 +75,9 @@ def question_words(
     words, rest = asked_words(names, keys, say), visible(question[len(begins) :])
     if not rest:
         return words
-    if rest.startswith(_FILTER):
-        text = N_("{asked}; where {condition}")
-        return say(text, asked=words, condition=rest.removeprefix(_FILTER))
+    for sign, text in _SIGNS.items():
+        if rest.startswith(sign):
+            return say(text, asked=words, rest=rest.removeprefix(sign))
     return say(N_("{asked}; {rest}"), asked=words, rest=rest.lstrip(" ,;"))
 
 

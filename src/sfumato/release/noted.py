@@ -1,4 +1,4 @@
-"""The laws and events of an audit's record, in the reader's language."""
+"""What records note in the program's own words, in the reader's language."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from sfumato.release.text import visible
 from sfumato.release.wording import Say
 from sfumato.words import N_
 
-__all__ = ["fact_words"]
+__all__ = ["fact_words", "measured_words"]
 
 _NUMBER = r"\S+"
 _NOT = re.compile(r"^not \((.+)\)$")
@@ -62,6 +62,43 @@ _WORDS = tuple(
         (r"^(?P<what>.+) is missing$", N_("{what} is missing")),
     )
 )
+
+
+_MEASURED = {
+    "count_rows": N_("rows"),
+    "count_people": N_("people"),
+    "count_values": N_("values of {column}"),
+    "sum": N_("sum of {column}"),
+    "centred_sum": N_("centred sum of {column}"),
+    "centred_key": N_("centred share of a key of {column}"),
+    "ranges": N_("ranges of {column}"),
+    "centred_squares": N_("centred squares of {column}"),
+    "centred_products": N_("centred products of {column}"),
+    "pairs": N_("pairs of {column}"),
+    "choice": N_("a choice among bins of {column}"),
+    "bins": N_("bins of {column}"),
+}
+_CALL = re.compile(r"(\w+)\((.*)\)", re.DOTALL)
+
+
+def measured_words(name: str, say: Say) -> str:
+    """Put the name of a measurement into words; an unknown one stays as it is.
+
+    Examples:
+        >>> from sfumato.words import speaker
+        >>> measured_words("centred_sum(Age | BMI)", speaker("en"))
+        'centred sum of Age, in rows with a value of BMI'
+    """
+    shown = visible(name)
+    found = _CALL.fullmatch(shown)
+    if found is None or found[1] not in _MEASURED:
+        return shown
+    column, _, among = found[2].partition(" | ")
+    words = say(_MEASURED[found[1]], column=column)
+    if not among:
+        return words
+    text = N_("{measured}, in rows with a value of {columns}")
+    return say(text, measured=words, columns=among)
 
 
 def fact_words(text: str, say: Say) -> str:

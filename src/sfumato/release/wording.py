@@ -49,7 +49,8 @@ _MATRICES = {
 }
 _DAY_UNIT = "days since 1970-01-01"
 _SINCE = N_("days since 1970-01-01")
-_TIMES = {
+_SPELT = {
+    "rows": N_("rows"),
     "years": N_("years"),
     "months": N_("months"),
     "weeks": N_("weeks"),
@@ -57,7 +58,7 @@ _TIMES = {
     "hours": N_("hours"),
     "minutes": N_("minutes"),
 }
-_TIME = re.compile(rf"\b({'|'.join(_TIMES)})\b", re.ASCII)
+_WORD = re.compile(rf"\b({'|'.join(_SPELT)})\b", re.ASCII)
 _DAYS = ("mean", "median", "quantile")
 _EPOCH = dt.date(1970, 1, 1).toordinal()
 _UNITS = {"row": N_("one row"), "person": N_("one person")}
@@ -214,7 +215,7 @@ def exact_words(value: str | float | bool) -> str:
 
 
 def measure_words(unit: str, say: Say) -> str:
-    """Return a unit of measurement; of time in the reader's language.
+    """Return a unit of measurement; of time and of rows in the reader's language.
 
     Examples:
         >>> from sfumato.words import speaker
@@ -223,7 +224,7 @@ def measure_words(unit: str, say: Say) -> str:
     """
     if unit == _DAY_UNIT:
         return say(_SINCE)
-    return _TIME.sub(lambda found: say(_TIMES[found[0]]), visible(unit))
+    return _WORD.sub(lambda found: say(_SPELT[found[0]]), visible(unit))
 
 
 def scale_unit(figure: Figure, say: Say) -> str:

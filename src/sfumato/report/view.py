@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 from sfumato.release.asked import asked_words, title_words
 from sfumato.release.loss import amount_words, symbol
+from sfumato.release.noted import measured_words
 from sfumato.release.promise import hidden_words, loss_words, promise
 from sfumato.release.record import Figure, Measurement, Release
 from sfumato.release.text import visible
@@ -177,7 +178,7 @@ def _steps(measurements: Sequence[Measurement], say: Say) -> tuple[Step, ...]:
         noise, shown = measured.noise, measured.values[:room]
         room -= len(shown)
         step = Step(
-            visible(measured.name),
+            measured_words(measured.name, say),
             law_words(noise, say),
             f"{measured.sensitivity:g}",
             f"{noise.step:g}",

@@ -243,7 +243,7 @@ def _release_data(asked: Asked, rows: int, delta: str) -> dict[str, Any]:
         "figures": [
             _figure_data(e, cells, unit)
             for e, cells, unit in zip(
-                found, _cells(plan), figure_units(plan), strict=True
+                found, _cells(plan), figure_units(plan, words=False), strict=True
             )
         ],
         **_threshold_data(plan),

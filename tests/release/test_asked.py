@@ -1,0 +1,73 @@
+"""Questions, measurements and units are told in the reader's language, not stored so."""
+
+import re
+
+import pytest
+
+import sfumato as sf
+from sfumato.post.tell import _NAMES
+from sfumato.release.asked import question_words
+from sfumato.release.noted import measured_words
+from sfumato.release.show import to_text
+from sfumato.release.wording import measure_words
+from sfumato.words import speaker
+
+ENGLISH = speaker("en")
+
+
+def marked(_, **facts):
+    """Say every text as one sign, and its facts."""
+    return " ".join(["中", *map(str, facts.values())])
+
+
+@pytest.mark.parametrize(("question", "told"), [
+    ("count by Sex", "Number of rows, for each Sex"),
+    ("count by Sex where A > 3", "Number of rows, for each Sex; where A > 3"),
+    ("count by Sex with old = (A > 9)", "Number of rows, for each Sex; with old = (A > 9)"),
+    ("count by Sex having count > 9", "Number of rows, for each Sex; having count > 9"),
+    ("count by Sex, first 3", "Number of rows, for each Sex; the first 3"),
+    ("count by Sex; of labs", "Number of rows, for each Sex; of labs"),
+    ("count by Sex (2 listed keys)", "Number of rows, for each Sex; (2 listed keys)"),
+    ("something else", "something else"),
+])  # fmt: skip
+def test_a_question_is_told_in_words(question, told):
+    """What the figures say is in words, what filters it in the notation of filters."""
+    asked = (["Number of rows"], ["Sex"])
+
+    assert question_words(question, ["count"], asked, ENGLISH) == told
+
+
+def test_a_release_shows_its_question_in_the_readers_words():
+    """Not as the record stores it, which is the same in every language."""
+    schema = sf.Schema({"Age": sf.Integer(0, 99), "Sex": sf.Category(["F", "M"])})
+    data = sf.Dataset([{"Age": 30, "Sex": "F"}] * 9, schema=schema, name="t")
+    ask = sf.Session(data, budget="1").query().where(sf.col("Age") >= 3).group_by("Sex")
+    release = ask.select(sf.count(), sf.mean("Age")).release(epsilon="1")
+
+    first = {lang: to_text(release, lang=lang).splitlines()[0] for lang in ("en", "zh")}
+
+    assert release.question == "count, mean_Age by Sex where Age >= 3"
+    assert first["en"] == "Number of rows, Mean of Age, for each Sex; where Age >= 3"
+    assert not re.search(r"\b(by|count|mean_Age)\b", first["zh"])
+
+
+@pytest.mark.parametrize("name", _NAMES.values())
+def test_every_measurement_has_words(name):
+    """The names that records use are words of the program."""
+    told = measured_words(f"{name}(x | y)", marked)
+
+    assert name not in told and "x" not in told.replace("中 x", "") and "y" in told
+
+
+def test_an_unknown_measurement_keeps_its_name():
+    """A record of another version is shown as it is."""
+    assert measured_words("odd(x)", ENGLISH) == "odd(x)"
+
+
+@pytest.mark.parametrize(("unit", "told"), [
+    ("years", "中"), ("days²", "中²"), ("(mg/dL) · days", "(mg/dL) · 中"), ("mg/dL", "mg/dL"),
+    ("days since 1970-01-01", "中"), ("light-years", "light-中"), ("", ""), ("rows", "中"),
+])  # fmt: skip
+def test_units_of_time_are_words(unit, told):
+    """Units of measurement are international; those of time are not."""
+    assert measure_words(unit, marked) == told
