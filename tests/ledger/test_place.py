@@ -1,13 +1,14 @@
 """A ledger lies on a local disk, under one name, written by few."""
 
 import os
+import tempfile
 from pathlib import Path
 
 import pytest
 
 from sfumato.account import Epsilon
 from sfumato.errors import BudgetExceededError, LedgerError
-from sfumato.ledger import place
+from sfumato.ledger import place, show
 
 
 @pytest.fixture
@@ -102,3 +103,62 @@ def test_a_folder_is_no_ledger(book, tmp_path):
     """A directory is named as what it is."""
     with pytest.raises(LedgerError, match="is not a file"):
         book(tmp_path)
+
+
+def test_a_path_that_leads_nowhere_is_refused_as_a_ledger(book, path):
+    """A link to itself, and a text that is no path."""
+    path.symlink_to(path)
+    for wrong in (path, "a\0b"):
+        with pytest.raises(LedgerError, match="cannot be followed"):
+            book(wrong)
+        with pytest.raises(LedgerError, match="cannot be followed"):
+            book(path.with_name("b.ledger"), anchor=wrong)
+
+
+def as_nobody(work):
+    """Do it as a user who may not write what others own; return what was refused."""
+    read, told = os.pipe()
+    pid = os.fork()
+    if pid == 0:
+        if os.geteuid() == 0:
+            os.setgid(65534)
+            os.setuid(65534)
+        try:
+            work()
+            os.write(told, b"done")
+        except BaseException as error:  # noqa: BLE001
+            os.write(told, f"{type(error).__name__}: {error}".encode())
+        os._exit(0)
+    os.waitpid(pid, 0)
+    os.close(told)
+    with os.fdopen(read) as pipe:
+        return pipe.read()
+
+
+@pytest.fixture
+def open_folder():
+    """Return a folder that every user can reach; pytest's own are for their maker."""
+    with tempfile.TemporaryDirectory(prefix="sfumato-ledger-") as name:
+        folder = Path(name)
+        folder.chmod(0o777)
+        yield folder
+        folder.chmod(0o700)
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
+@pytest.mark.parametrize("name", ["a.ledger", "a.ledger-log", "a.ledger.anchor", "."])
+def test_what_may_not_be_written_is_refused(book, open_folder, name):
+    """A ledger, its log, its anchor or its folder: nothing is spent, no journal that
+    nobody can write stays behind, and with the rights put back it goes on."""
+    path = open_folder / "a.ledger"
+    spend = lambda: book(path).debit(Epsilon("0.1"), plan="p")  # noqa: E731
+    assert as_nobody(spend) == "done"
+    place, mode = open_folder / name, 0o777 if name == "." else 0o600
+    place.chmod(0o555 if name == "." else 0o444)
+
+    told = as_nobody(spend)
+    assert told.startswith("LedgerError"), told
+    assert "write" in told and name.strip(".") in told
+    place.chmod(mode)
+    assert as_nobody(spend) == "done"
+    assert show(path).debits == 2

@@ -13,7 +13,7 @@ from typing import TypeAlias
 from sfumato.errors import LedgerError
 from sfumato.words import N_
 
-__all__ = ["Folders", "check_file", "check_place", "filesystem"]
+__all__ = ["Folders", "check_file", "check_place", "filesystem", "real_path"]
 
 Seen: TypeAlias = "list[tuple[int, int, int]] | None"
 _TICK = 100_000_000  # nanoseconds; times of change step by some milliseconds
@@ -30,12 +30,29 @@ _REMOTE_FUSE = {
 }  # fmt: skip
 
 
+def real_path(path: str | os.PathLike[str]) -> Path:
+    """Follow links: they must not make two names of one file.
+
+    Raises:
+        LedgerError: A link leads to itself, or the text is no path.
+    """
+    try:
+        return Path(path).resolve()
+    except (OSError, RuntimeError, ValueError):
+        raise LedgerError(
+            N_("the path {path} cannot be followed to a file"),
+            hint=N_("give the path of a file; a link must not lead to itself"),
+            path=repr(os.fspath(path))[:200],
+        ) from None
+
+
 def check_place(path: Path) -> None:
     """Refuse places where a ledger cannot be kept safely.
 
     Raises:
         LedgerError: No folder, a network file system, a second name (hard link), a file
-            that everybody may write. Nothing was spent and nothing created.
+            that everybody may write, or not this user. Nothing was spent and nothing
+            created.
     """
     if not path.parent.is_dir():
         raise LedgerError(
@@ -56,6 +73,9 @@ def check_place(path: Path) -> None:
         )
     if path.exists():
         check_file(path)
+    journal = path.with_name(path.name + "-wal")
+    if not os.access(path.parent, os.W_OK | os.X_OK) and not journal.exists():
+        raise _not_writable(path.parent)
 
 
 class Folders:
@@ -113,7 +133,8 @@ def check_file(path: Path) -> None:
     """Refuse what is no file, has a second name or may be written by everybody.
 
     Raises:
-        LedgerError: It is one of these. Nothing was spent.
+        LedgerError: It is one of these, or not for this user to read and write: SQLite
+            would make a journal that nobody can write. Nothing was spent.
     """
     found = path.stat()
     if not stat.S_ISREG(found.st_mode):
@@ -138,6 +159,19 @@ def check_file(path: Path) -> None:
             hint=N_("allow only its owner to write it: chmod 600 {path}"),
             path=str(path),
         )
+    if not os.access(path, os.R_OK | os.W_OK):
+        raise _not_writable(path)
+
+
+def _not_writable(path: Path) -> LedgerError:
+    return LedgerError(
+        N_("this user may not write {path}, where a ledger is kept"),
+        hint=N_(
+            "nothing was spent; whoever debits or looks must write the ledger, its "
+            "journal and their folder as well"
+        ),
+        path=str(path),
+    )
 
 
 def _is_remote(kind: str) -> bool:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from sfumato.ledger.anchor import Anchor
 from sfumato.ledger.log import Log
+from sfumato.ledger.place import real_path
 from sfumato.ledger.sqlite import SqliteStore
 from sfumato.ledger.store import Store
 from sfumato.ledger.turns import HAVE_TURNS
@@ -65,7 +66,7 @@ def _locate(
 
         return PostgresStore(path, lenient=lenient), path
     # The journal is found by name, so links must not make two names of one file.
-    place = Path(path).resolve()
+    place = real_path(path)
     return SqliteStore(place, lenient=lenient), place
 
 
@@ -73,7 +74,7 @@ def _anchor_of(
     place: Path | str | None, anchor: str | os.PathLike[str] | None
 ) -> Anchor | None:
     if anchor is not None and place is not None:
-        return Anchor(Path(anchor).resolve())
+        return Anchor(real_path(anchor))
     if isinstance(place, Path):
         return Anchor(place.with_name(place.name + ".anchor"))
     if place is not None:
