@@ -113,3 +113,26 @@ def test_data_for_programs_is_in_no_language(run, desk, good):
 
     assert english == chinese
     assert '"unit": "rows"' in english and '"unit": "years"' in english
+
+
+def test_advice_tells_what_is_spent_beside_the_releases(run, desk, good):
+    """The amounts that it recommends are not all that the budget must pay for."""
+    desk.project(good + SYNTH.format("0.5"))
+
+    page = run("advise", "project.toml", "--lang", "en").stdout
+    wish = (
+        "advise",
+        "project.toml",
+        "--lang",
+        "en",
+        "--target",
+        "bins.histogram_Glucose=9",
+    )
+    asked = run(*wish).stdout
+    desk.project(good)
+    alone = run("advise", "project.toml", "--lang", "en").stdout
+
+    assert "Beside the releases this project spends ε 0.5: sfumato synth." in page
+    assert "Caution: with the releases that is ε 1.25, more than is left." in page
+    assert "Beside the releases" in asked and "Caution: with the releases" in asked
+    assert "Beside" not in alone

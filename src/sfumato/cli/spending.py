@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from functools import reduce
+from operator import add
 from typing import Any
 
+from sfumato.account import Loss
 from sfumato.cli.money import loss_words
 from sfumato.cli.table import table
 from sfumato.cli.tongue import say
@@ -12,7 +15,7 @@ from sfumato.project.spend import Spend, fits, spends, total_of
 from sfumato.project.standing import Standing
 from sfumato.words import N_
 
-__all__ = ["spending_data", "spending_words", "too_little_words"]
+__all__ = ["beside_words", "spending_data", "spending_words", "too_little_words"]
 
 _MADE = {
     "run": N_("releases: {count}"),
@@ -53,6 +56,31 @@ def too_little_words(project: Project, left: Standing) -> list[str]:
             "paid, and not all of them. Lower an amount, or take out what you do not need."
         )
         lines.append(say(text, cost=loss_words(total_of(found))))
+    return lines
+
+
+def beside_words(project: Project, left: Standing, releases: Loss | None) -> list[str]:
+    """Say what models and a synthetic table spend beside the releases, if anything.
+
+    Args:
+        project: The declarations.
+        left: What is left to spend.
+        releases: What the releases shall cost; none for what the file gives them.
+    """
+    found = spends(project)
+    others = tuple(one for one in found if one.command != "run")
+    if not others:
+        return []
+    names = ", ".join(f"sfumato {one.command}" for one in others)
+    text = N_("Beside the releases this project spends {cost}: {commands}.")
+    lines = [say(text, commands=names, cost=loss_words(total_of(others)))]
+    kept = (
+        one.cost if releases is None or one in others else releases for one in found
+    )
+    whole = reduce(add, kept)
+    if not fits(whole, left):
+        text = N_("Caution: with the releases that is {cost}, more than is left.")
+        lines.append(say(text, cost=loss_words(whole)))
     return lines
 
 

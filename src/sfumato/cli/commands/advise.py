@@ -23,6 +23,7 @@ from sfumato.cli.options import (
     echo_json,
     project_argument,
 )
+from sfumato.cli.spending import beside_words
 from sfumato.cli.table import number, table
 from sfumato.cli.tongue import say, tongue
 from sfumato.cli.width import wrap
@@ -126,7 +127,8 @@ def _words(advice: _Advice) -> list[str]:
     for asked in project.releases:
         lines += ["", *_release(advice, asked)]
     lines += ["", *_scenarios(advice), ""]
-    return lines + (_recommended(advice) if advice.needs else _no_wish())
+    lines += _recommended(advice) if advice.needs else _no_wish()
+    return lines + beside_words(project, advice.left, advice.total)
 
 
 def _release(advice: _Advice, asked: Asked) -> list[str]:

@@ -270,6 +270,8 @@ def _words(done: Audited) -> list[str]:
     )
     if count:
         verdict = say(N_("{count} claims are VIOLATED"), count=count)
+    if count == 1:
+        verdict = say(N_("1 claim is VIOLATED"))
     left = N_("not tested: {subject}: {reason}")
     skipped = [
         say(left, subject=fact_words(subject, say), reason=say(reason))

@@ -98,7 +98,7 @@ def _words(report: _Report) -> list[str]:
     b = report.balance
     lines = [
         say(
-            N_("data set {dataset}: spent {spent} of {cap}, {count} mechanisms"),
+            N_("data set {dataset}: spent {spent} of {cap}; mechanisms: {count}"),
             dataset=visible(b.dataset),
             spent=loss_words(balance_loss(b, b.spent, b.delta_spent)),
             cap=loss_words(balance_loss(b, b.cap, b.delta_cap)),

@@ -48,7 +48,7 @@ def _words(found: Overview, debits: list[dict[str, Any]]) -> list[str]:
     lines = [
         say(
             N_(
-                "ledger {identity}: {entries} entries, {debits} debits, {answers} answers"
+                "ledger {identity}; entries: {entries}, debits: {debits}, answers: {answers}"
             ),
             identity=found.identity,
             entries=found.entries,
