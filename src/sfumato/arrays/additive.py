@@ -46,7 +46,8 @@ def laplace(
     no floating-point artefact is left (``docs/proofs/rounded-reals.md``).
 
     Args:
-        value: An int, a float, a numpy array, a list, or a pandas or polars Series.
+        value: An int, a float, a numpy array, a list, or a pandas or polars Series. Only
+            its numbers may be private: type, shape, index and name come back as they are.
         sensitivity: Largest L1 change of the whole value between neighbours.
         epsilon: The loss; the caller accounts for it.
         public_constant: Say that sensitivity 0 is meant: the value depends on no
