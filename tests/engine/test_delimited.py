@@ -3,6 +3,7 @@
 import csv
 import io
 import re
+from unittest import mock
 
 import pytest
 from hypothesis import given, settings
@@ -13,9 +14,11 @@ from sfumato.declare.query import Query, count, histogram, people
 from sfumato.declare.query import sum as total
 from sfumato.declare.schema import Category, Integer, Schema
 from sfumato.declare.unit import Unit
-from sfumato.engine.delimited import _Quoted, split_lines
+from sfumato.engine import lines, records
+from sfumato.engine.cell import UNREAD
 from sfumato.engine.lines import Lines
 from sfumato.engine.load import open_engine
+from sfumato.engine.records import Quoted, split_lines
 from sfumato.errors import SourceError
 from sfumato.plan import make_plan
 
@@ -192,20 +195,85 @@ def test_people_whose_identifiers_share_their_first_line_are_two(tmp_path):
     assert integers(tmp_path / "t.csv", schema, plan) == ((2 << 20,),)
 
 
-def test_a_cell_beyond_a_million_characters_is_read_line_by_line():
-    """So that a stray quote hides no more than it may, and memory has an end."""
-    rest = ["b" * 1_000 + "\n"] * 1_100
+def kept(longest, text):
+    """Return the records of a text of which so many characters are kept."""
+    with (
+        mock.patch.object(lines, "LONGEST", longest),
+        mock.patch.object(records, "LONGEST", longest),
+    ):
+        whole = Lines(io.StringIO(text, newline=""))
+        return list(split_lines(whole, ",", whole))
 
-    found = list(split_lines(['1,"a\n', *rest, '2",c\n'], ","))
 
-    assert found[0] == ["1", '"a'] and len(found) == 1_102
+CELL = st.text(alphabet='ab",\n\r 9', max_size=12)
+
+
+@settings(deadline=None, max_examples=200)
+@given(
+    st.integers(3, 30), st.lists(st.lists(CELL, min_size=1, max_size=4), max_size=5),
+    st.sampled_from(["\n", "\r\n", "\r"]), st.booleans(),
+)  # fmt: skip
+def test_a_record_that_is_too_long_is_one_record(longest, table, end, whole):
+    """Whatever a proper writer puts into a cell, it becomes no record of its own.
+
+    Cells of a record that is kept whole are those that were written; of another one they
+    are those, as far as they are kept, and say that they were cut where they were.
+    """
+    out = io.StringIO(newline="")
+    breaks = any(sign in cell for row in table for cell in row for sign in "\r\n")
+    quoting = csv.QUOTE_ALL if whole or breaks else csv.QUOTE_MINIMAL
+    writer = csv.writer(out, lineterminator=end, quoting=quoting)
+    writer.writerows(table)
+
+    found = kept(longest, out.getvalue())
+
+    assert len(found) == len(table)
+    for cells, row in zip(found, table, strict=True):
+        *first, last = cells
+        assert first == row[: len(first)]
+        assert last == row[len(first)] or last.endswith(UNREAD)
+        if sum(map(len, row)) * 2 + 4 * len(row) < longest:
+            assert cells == row
+
+
+@pytest.mark.parametrize("longest", range(3, 30))
+@pytest.mark.parametrize("stray", ['"a', 'x,"', '"a"b', '"""', 'b,"a"" ,c'])
+def test_a_stray_quote_costs_no_row_however_much_is_kept(longest, stray):
+    """Where no quoted cell can end, the quote is an ordinary character."""
+    rows = ["1,2", stray, *["3,4,5"] * 12, '6,"7"', "8,9"]
+
+    found = kept(longest, "\n".join(rows))
+
+    assert len(found) == len(rows)
+    assert found[2:14] == kept(longest, "3,4,5\n" * 12)
+
+
+def test_a_note_of_many_lines_makes_no_rows(tmp_path):
+    """A person who writes more than is kept of a cell moves a count by one."""
+    rows = [["a", 1], ["a,9\n" * 300_000, 3], ["a", 2]]
+    for longest in (False, True):
+        with (tmp_path / "t.csv").open("w", newline="") as file:
+            writer = csv.writer(file)
+            writer.writerow(["g", "x"])
+            writer.writerows(
+                [["z" * (1 << 20), *row] for row in rows] if longest else rows
+            )
+        header = ["long", "g", "x"] if longest else ["g", "x"]
+        text = (tmp_path / "t.csv").read_text()
+        (tmp_path / "t.csv").write_text(",".join(header) + text[text.index("\n") :])
+        plan = make_plan(Query().select(count(), total("x")), SCHEMA, 1)
+
+        assert integers(tmp_path / "t.csv", SCHEMA, plan) == (
+            (3,),
+            (0 if longest else 3,),
+        )
 
 
 def test_no_line_is_looked_at_twice_for_a_quote(monkeypatch):
     """Stray quotes cost a look ahead to the next quote each: linear, whatever the text."""
     looked = []
 
-    class Counted(_Quoted):
+    class Counted(Quoted):
         def _rest(self, source):
             held = len(self.ahead)
             rest = super()._rest(source)
@@ -213,7 +281,7 @@ def test_no_line_is_looked_at_twice_for_a_quote(monkeypatch):
             assert held == 0 or not rest
             return rest
 
-    monkeypatch.setattr("sfumato.engine.delimited._Quoted", Counted)
+    monkeypatch.setattr("sfumato.engine.records.Quoted", Counted)
     lines = ['1,"a\n', *["b\n"] * 3_000, '2,"c"d\n', '3,"e\n', *["f\n"] * 3_000]
     found = list(split_lines(lines, ","))
 

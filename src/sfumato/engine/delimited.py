@@ -1,23 +1,20 @@
 """Delimited text: every line is read by one total rule, and none can stop the reading.
 
-A cell that starts with a quote ends at the next quote that is not doubled, if the
-separator or the end of the line follows it; line breaks inside belong to the cell.
-Where that does not hold, the quote is an ordinary character, so that a stray one
-changes cells of its own line only. Empty lines are skipped; cells that a line lacks are
-missing; cells beyond the header are ignored; undecodable bytes become U+FFFD. What lies
-beyond a million characters of a line is ignored (`sfumato.engine.lines`).
+Which lines are one record is said in `sfumato.engine.records`. Empty lines are skipped;
+cells that a line lacks are missing; cells beyond the header are ignored; undecodable bytes
+become U+FFFD. What lies beyond a million characters of a record is ignored
+(`sfumato.engine.lines`).
 """
 
 from __future__ import annotations
 
 import codecs
 import re
-from collections import deque
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import _lru_cache_wrapper, lru_cache
 from itertools import chain, product
 from pathlib import Path
-from typing import Any, final
+from typing import Any
 
 import numpy as np
 
@@ -27,12 +24,13 @@ from sfumato.declare.schema import Integer, Real, Schema, Stored
 from sfumato.declare.unit import Identifier
 from sfumato.engine.columns import Array, cell_reader, of_arrays, pack
 from sfumato.engine.lines import LONGEST, Lines
+from sfumato.engine.records import split_lines
 from sfumato.engine.room import Room
 from sfumato.engine.table import Table, declared_positions
 from sfumato.errors import SourceError
 from sfumato.words import N_
 
-__all__ = ["load_csv", "split_lines"]
+__all__ = ["load_csv"]
 
 _REMEMBERED = 1 << 16  # distinct texts per column whose reading is kept
 _ENCODINGS = ("utf-8", "gb18030", "utf-16", "big5", "shift_jis", "euc_kr", "cp1252")
@@ -63,7 +61,7 @@ def load_csv(source: CSV, schema: Schema, *, memory: str | None = None) -> Table
             each = iter(lines)
             first = next(each, "").removeprefix("\ufeff")
             _check_length(source, first)
-            rows = split_lines(chain([first], each), source.separator)
+            rows = split_lines(chain([first], each), source.separator, lines)
             header = next(rows) if first.strip("\r\n") else []
             positions = _positions(source, schema, header)
             room = Room(memory, str(source.path))
@@ -80,82 +78,6 @@ def load_csv(source: CSV, schema: Schema, *, memory: str | None = None) -> Table
         path=repr(str(source.path)),
         encoding=source.encoding,
     )
-
-
-def split_lines(lines: Iterable[str], separator: str) -> Iterator[list[str]]:
-    r"""Yield the cells of each record; total, see the module's rule.
-
-    Examples:
-        >>> list(split_lines(['1,"a""b"\n', '2,"c\n', 'd"\n', '3,"e\n', '4,"f"\n'], ","))
-        [['1', 'a"b'], ['2', 'c\nd'], ['3', '"e'], ['4', 'f']]
-    """
-    reader = _Quoted(separator)
-    source, ahead = iter(lines), reader.ahead
-    while (line := ahead.popleft() if ahead else next(source, None)) is not None:
-        text = line.rstrip("\r\n")
-        if '"' in text:
-            yield reader.cells(line, source)
-        elif text:
-            yield text.split(separator)
-
-
-@final
-class _Quoted:
-    """Splits a line that has a quote, looking ahead for the end of a long cell."""
-
-    def __init__(self, separator: str) -> None:
-        mark = re.escape(separator)
-        inside = r'[^"]*+(?:""[^"]*+)*+'
-        self.ahead: deque[str] = deque()
-        self._separator = separator
-        self._closed = re.compile(rf'"({inside})"(?={mark}|\Z)')
-        self._open = re.compile(rf'"{inside}\Z')
-        self._closing = re.compile(rf'{inside}"(?={mark}|[\r\n]*\Z)')
-        self._junk = re.compile(rf'{inside}"')
-
-    def cells(self, line: str, source: Iterator[str]) -> list[str]:
-        cells, at = [], 0
-        text = line.rstrip("\r\n")
-        while True:
-            found = None
-            if text.startswith('"', at):
-                found = self._closed.match(text, at)
-                if found is None and self._open.match(text, at):
-                    line += self._rest(source)
-                    text = line.rstrip("\r\n")
-                    found = self._closed.match(text, at)
-            if found:
-                cells.append(found[1].replace('""', '"'))
-                end = found.end()
-            else:
-                end = text.find(self._separator, at)
-                end = len(text) if end < 0 else end
-                cells.append(text[at:end])
-            if end == len(text):
-                return cells
-            at = end + 1
-
-    def _rest(self, source: Iterator[str]) -> str:
-        """Return the lines that end an open cell properly, or nothing.
-
-        A line is looked at once: a search ends at the next line that has a quote, or
-        finds none in as much as is held, and then no line of that begins another one.
-        """
-        length = seen = 0
-        while True:
-            if seen == len(self.ahead):
-                line = next(source, None)
-                if line is None:
-                    return ""
-                self.ahead.append(line)
-            line, seen = self.ahead[seen], seen + 1
-            length += len(line)
-            if length > LONGEST:
-                return ""
-            if self._closing.match(line):
-                return "".join(self.ahead.popleft() for _ in range(seen))
-            if self._junk.match(line):
-                return ""
 
 
 def _read(

@@ -8,9 +8,10 @@ line changes its own row only.
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Iterator
 from functools import partial
-from typing import Protocol, final
+from typing import Protocol, TypeAlias, final
 
 from sfumato.engine.cell import UNREAD
 
@@ -24,15 +25,24 @@ _MOST_HEAVY = 1 << 24  # characters of heavy lines held at one time
 
 class _Reader(Protocol):
     def readline(self, size: int, /) -> str: ...
+    def tell(self) -> int: ...
+    def seek(self, place: int, /) -> object: ...
+
+
+Mark: TypeAlias = "tuple[int, str, bool]"
 
 
 @final
 class Lines:
     r"""The lines of an open text file, each with its end, none above `LONGEST`.
 
+    What a line is cut off from is read by whoever asks for it next: `onward`, or, unseen,
+    the next line.
+
     Attributes:
         heavy: Characters read so far in lines, and in rows of many lines, above a
             thousand.
+        is_cut: Whether the last line was cut and the rest of it is still unread.
 
     Examples:
         >>> import io
@@ -41,17 +51,17 @@ class Lines:
         ([1048576, 2], 1048576)
     """
 
-    __slots__ = ("_file", "_light", "heavy")
+    __slots__ = ("_file", "_light", "_pending", "heavy", "is_cut")
 
     def __init__(self, file: _Reader) -> None:
         """Read nothing yet."""
         self._file = file
         self.heavy = self._light = 0
+        self._pending, self.is_cut = "", False
 
     def __iter__(self) -> Iterator[str]:
         """Yield each line, or what is kept of it."""
-        pieces = iter(partial(self._file.readline, LONGEST), "")
-        for line in pieces:
+        while line := self._file.readline(LONGEST):
             if len(line) > _USUAL:
                 self.heavy += len(line)
             else:
@@ -59,12 +69,36 @@ class Lines:
             if len(line) < LONGEST or line[-1] in "\r\n":
                 yield line
                 continue
-            is_cut = False
-            for rest in pieces:
-                is_cut = is_cut or rest not in ("\n", "\r", "\r\n")
-                if rest[-1] in "\r\n":
-                    break
-            yield line[:-1] + UNREAD if is_cut else line
+            rest = self._file.readline(LONGEST)
+            if rest in ("", "\n", "\r", "\r\n"):
+                yield line + rest
+                continue
+            self._pending, self.is_cut = line[-1] + rest, True
+            yield line[:-1] + UNREAD
+            deque(self._tail(), maxlen=0)
+
+    def _tail(self) -> Iterator[str]:
+        """Yield what the last line was cut off from, its last kept character too."""
+        while self.is_cut:
+            piece = self._pending
+            ended = piece[-1] in "\r\n"
+            self._pending = "" if ended else self._file.readline(LONGEST)
+            self.is_cut = bool(self._pending)
+            yield piece
+
+    def onward(self) -> Iterator[str]:
+        """Yield all that follows, in pieces: the rest of a line that was cut, then lines."""
+        yield from self._tail()
+        yield from iter(partial(self._file.readline, LONGEST), "")
+
+    def mark(self) -> Mark:
+        """Return where reading stands."""
+        return self._file.tell(), self._pending, self.is_cut
+
+    def back(self, mark: Mark) -> None:
+        """Go back there."""
+        place, self._pending, self.is_cut = mark
+        self._file.seek(place)
 
     def batches(self, rows: Iterator[list[str]]) -> Iterator[list[list[str]]]:
         """Yield rows made of these lines, as many at a time as little memory holds."""

@@ -137,7 +137,7 @@ def _names(lines: Iterator[str], separator: str) -> list[str]:
     if '"' not in first:
         text = first.rstrip("\r\n")
         return text.split(separator) if text else []
-    from sfumato.engine.delimited import split_lines  # it loads numpy
+    from sfumato.engine.records import split_lines  # it loads numpy
 
     return next(split_lines(chain([first], lines), separator), [])
 
