@@ -6,6 +6,7 @@ import pytest
 from scipy.stats import binom
 
 import sfumato as sf
+from sfumato.testing import seeded
 
 GROUPS, ROWS, TABLES = 300, 200, 5
 VALUES = np.array([5, 10, 20, 30, 90])
@@ -57,12 +58,24 @@ def sample(rng, *, fixed):
     )
 
 
-def held(spend, seed):
-    """Return, per figure, how often each of both intervals held the population's."""
+def held(spend, seed, lower=None, tables=TABLES):
+    """Return, per figure, how often each of both intervals held the population's.
+
+    With a lower bound the number of all rows is public, and whose group a row is in is
+    drawn.
+    """
     rng = np.random.default_rng(seed)
     both: dict[str, list[tuple[bool, bool]]] = {}
-    for _ in range(TABLES):
-        data = sf.Dataset(sample(rng, fixed=False), schema=sf.Schema(columns()))
+    schema = sf.Schema(columns())
+    if lower is not None:
+        unit = sf.Rows(neighbours="replace_one", size=GROUPS * ROWS)
+        bounded = {"x": sf.Integer(lower, 100, complete=True)}
+        schema = sf.Schema({**columns(), **bounded}, unit=unit)
+    for _ in range(tables):
+        table = sample(rng, fixed=lower is not None)
+        if lower is not None:
+            table["g"] = rng.choice(KEYS, len(table))
+        data = sf.Dataset(table, schema=schema)
         session = sf.Session(data, budget=sf.ZCDP(9) if "rho" in spend else 99)
         for figure in (
             session.query().group_by("g").select(*ASKED).plan(**spend).release()
@@ -93,6 +106,47 @@ def test_the_populations_figure_is_held(spend):
     if spend == SPEND[0]:  # little noise: the planted fault, sampling left out
         assert found["mean_x"][1] < least
         assert found["count"][1] < least
+
+
+@pytest.mark.parametrize("lower", [5, 0, -20])
+def test_the_populations_sum_is_held_where_the_number_of_rows_is_public(lower):
+    """A row of another group adds nothing to a sum, whatever the bounds: it varies."""
+    found = held({"epsilon": "40"}, seed=5, lower=lower, tables=2)
+
+    runs = GROUPS * 2
+    least = binom.ppf(1e-9, runs, 0.945) / runs
+    for name in ("count", "sum_x"):
+        assert found[name][0] >= least, name
+        assert found[name][1] < least
+
+
+@pytest.mark.parametrize("bounds", [(0, 100), (5, 100), (-100, -5), (-20, 30)])
+@pytest.mark.parametrize("size", [None, 4])
+def test_sums_are_cut_to_what_can_be(bounds, size):
+    """By public bounds and a public number of rows; both intervals hold the figure."""
+    low, high = bounds
+    unit = sf.Rows(neighbours="replace_one", size=size) if size else sf.Rows()
+    rows = [{"x": x, "g": "a"} for x in (low, high, low, high)]
+    for complete in (True, False):
+        columns = {
+            "x": sf.Integer(low, high, complete=complete),
+            "g": sf.Category(["a", "b"]),
+        }
+        data = sf.Dataset(rows, schema=sf.Schema(columns, unit=unit), name="t")
+        query = sf.Session(data, budget="1000").query()
+        for asked in (query, query.where(sf.col("g") == "a"), query.group_by("g")):
+            for more in ((), (sf.mean("x"),)):
+                with seeded(3):
+                    release = asked.select(sf.sum("x"), *more).release("0.1")
+                for figure in (f for f in release if f.kind == "sum"):
+                    every = complete and asked is query
+                    a, b = (low, high) if every else (min(low, 0), max(high, 0))
+                    least = size * a if size else 0 if low >= 0 else -np.inf
+                    most = size * b if size else 0 if high <= 0 else np.inf
+                    first, last = figure.sampling or figure.interval
+                    assert first <= figure.low <= figure.estimate <= figure.high <= last
+                    assert first >= min(least, figure.estimate)
+                    assert last <= max(most, figure.estimate)
 
 
 def test_a_public_number_of_rows():

@@ -30,6 +30,7 @@ from sfumato.plan import (
     Plan,
     PublicSize,
     Recipe,
+    SumValues,
     linear,
 )
 from sfumato.post.corners import (
@@ -43,9 +44,9 @@ from sfumato.post.matrix import Together, entry_points
 from sfumato.post.noise import DRAWS, noise_draws, noise_error, noise_errors
 from sfumato.post.order import of_ranks
 from sfumato.post.ranks import rank_intervals
-from sfumato.post.rule import Floats, Quotient, Spread, centre, limits
+from sfumato.post.rule import Floats, Quotient, Spread, centre, ends_of_sum, limits
 
-__all__ = ["intervals", "ranges"]
+__all__ = ["intervals", "ranges", "reaching"]
 
 Levels: TypeAlias = "float | Floats"
 """A confidence, or several, whose ends are then stacked along a new first axis."""
@@ -65,8 +66,8 @@ def intervals(  # noqa: C901, PLR0911, PLR0912  one for each recipe
     Formal guarantee: post-processing; adds no privacy loss.
 
     Counts, histograms and sums of one noise term: exact quantiles of its law (never
-    too narrow; counts are cut at 0). Figures of two or three terms: a parametric
-    bootstrap. The noise of all terms is drawn afresh from its exact law and subtracted from what was
+    too narrow; cut to what public facts leave possible, such as a count of at least
+    0; see `reaching`). Figures of two or three terms: a parametric bootstrap. The noise of all terms is drawn afresh from its exact law and subtracted from what was
     released; the interval holds the middle `confidence` of the outcomes, and one standard
     error of their rank more. Beyond 99.9 %
     the draws do not reach far enough: there each term has its share of what may fail, by
@@ -103,8 +104,8 @@ def intervals(  # noqa: C901, PLR0911, PLR0912  one for each recipe
                 spread = np.abs(half * sums + middle * counts)
                 rank = DRAWS - 1 - _outside(confidence, sides=1)
                 reach = float(of_ranks(spread[None, :], rank)[0])
-            estimate = points(plan, recipe, values)
-            return estimate - reach, estimate + reach
+            estimate, ends = points(plan, recipe, values), ends_of_sum(plan, recipe)
+            return np.clip(estimate - reach, *ends), np.clip(estimate + reach, *ends)
         case _:
             assert_never(recipe)
 
@@ -132,6 +133,17 @@ def ranges(
     return np.stack(lows), np.stack(highs)
 
 
+def reaching(estimate: Floats, ends: tuple[Floats, Floats]) -> tuple[Floats, Floats]:
+    """Return ends that reach to the figure itself, where they do not yet.
+
+    Counts and sums are unbiased, so noise may leave a count below 0, where no true one is:
+    its interval is cut at 0, and then reaches down to the figure, to be shown with it.
+    What is only made longer holds no less often.
+    """
+    low, high = ends
+    return np.minimum(low, estimate), np.maximum(high, estimate)
+
+
 def _direct(
     plan: Plan, recipe: Direct, values: Sequence[Sequence[float]], confidence: Levels
 ) -> tuple[Floats, Floats]:
@@ -146,6 +158,9 @@ def _direct(
         of_people = isinstance(aggregate, CountPeople)
         most = float((unit.size if of_people else unit.rows) or np.inf)
         return np.clip(low, 0.0, most), np.clip(high, 0.0, most)
+    if isinstance(aggregate, SumValues):
+        ends = ends_of_sum(plan, recipe)
+        return np.clip(low, *ends), np.clip(high, *ends)
     return low, high
 
 

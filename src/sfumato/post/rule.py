@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf
 from typing import TypeAlias, final
 
 import numpy as np
@@ -17,6 +18,7 @@ from sfumato.plan import (
     CentredSum,
     Direct,
     Plan,
+    SumValues,
 )
 
 __all__ = [
@@ -24,6 +26,7 @@ __all__ = [
     "Quotient",
     "Spread",
     "centre",
+    "ends_of_sum",
     "floats",
     "limits",
     "row_counts",
@@ -51,6 +54,27 @@ def limits(plan: Plan, total: int) -> tuple[float, float]:
     assert isinstance(aggregate, CentredSum)  # noqa: S101  lower.py pairs them so
     column = plan.schema[aggregate.column]
     return getattr(column, "lower", 0.0), getattr(column, "upper", 1.0)
+
+
+def ends_of_sum(plan: Plan, recipe: Direct | ByCount) -> tuple[float, float]:
+    """Return the least and the largest sum that public facts leave possible.
+
+    A row that is left out of a sum, by a filter or a missing value, adds 0 to it. Each
+    other one adds a value between the bounds. Where the number of rows is private, only
+    the sign of the sum may be known.
+    """
+    if isinstance(recipe, Direct):
+        aggregate = plan.parts[recipe.part].aggregate
+        assert isinstance(aggregate, SumValues)  # noqa: S101  the caller asked
+        low, high = (x * recipe.step_size for x in (aggregate.first, aggregate.last))
+    else:
+        low, high = limits(plan, recipe.total)
+    if isinstance(recipe, Direct) or recipe.count is not None:
+        low, high = min(low, 0.0), max(high, 0.0)
+    size = plan.schema.unit.rows
+    if size is not None:
+        return size * low, size * high
+    return (0.0 if low >= 0 else -inf), (0.0 if high <= 0 else inf)
 
 
 @final

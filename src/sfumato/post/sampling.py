@@ -23,7 +23,8 @@ The interval of the choice, z being the normal quantile:
 - *Counts* c: rows arrive independently, so c has Poisson's law: all c₀ with
   ``|c - c₀| <= z √c₀``, its score interval (Rao 1948). Of a public number of rows: that of
   the share, times the number.
-- *Sums*, likewise: the squares of the terms sum to at most ``(a + b)S - n a b``, since
+- *Sums*, likewise; of a public number of rows that of the mean, a row that is left out
+  counting as 0. Else: the squares of the terms sum to at most ``(a + b)S - n a b``, since
   ``(b - x)(x - a) >= 0``; with bounds on one side of 0 to at most ``b S``.
 - *Quantiles*: the number of rows up to the population's quantile is binomial, so the rank is
   wrong by up to ``z √(n q(1 - q))``, added to the error of the noisy ranks.
@@ -59,7 +60,7 @@ from sfumato.plan import (
 from sfumato.post.figures import points
 from sfumato.post.interval import intervals
 from sfumato.post.ranks import rank_intervals
-from sfumato.post.rule import Floats, Spread, floats, limits, row_counts
+from sfumato.post.rule import Floats, Spread, ends_of_sum, floats, limits, row_counts
 
 __all__ = ["sampling"]
 
@@ -147,7 +148,7 @@ def _direct(
             end * recipe.step_size
             for end in (min(aggregate.first, 0), max(aggregate.last, 0))
         )
-        return _total(plan, (estimate, None), (a, b), z, noise)
+        return _total(plan, recipe, (estimate, None), (a, b), z, noise)
     if not isinstance(aggregate, _COUNTS):
         return None
     unit, around = plan.schema.unit, np.maximum(estimate, 0.0)
@@ -198,17 +199,35 @@ def _sum(
 ) -> Ends | None:
     estimate = points(plan, recipe, values)
     rows = None if recipe.count is None else floats(values[recipe.count])
-    return _total(plan, (estimate, rows), limits(plan, recipe.total), z, noise)
+    a, b = limits(plan, recipe.total)
+    if rows is not None and plan.schema.unit.rows is not None:
+        a, b = min(a, 0.0), max(b, 0.0)  # of a known number of rows some add nothing
+    return _total(plan, recipe, (estimate, rows), (a, b), z, noise)
 
 
 def _total(
     plan: Plan,
+    recipe: Direct | ByCount,
     sums: tuple[Floats, Floats | None],
     bounds: tuple[float, float],
     z: float,
     noise: Ends,
 ) -> Ends | None:
     """Return the ends of a sum; where the number of rows is not known, of one sign."""
+    found = _around(plan, sums, bounds, z, noise)
+    if found is None:
+        return None
+    ends = ends_of_sum(plan, recipe)
+    return np.clip(found[0], *ends), np.clip(found[1], *ends)
+
+
+def _around(
+    plan: Plan,
+    sums: tuple[Floats, Floats | None],
+    bounds: tuple[float, float],
+    z: float,
+    noise: Ends,
+) -> Ends | None:
     (estimate, rows), (a, b), size = sums, bounds, plan.schema.unit.rows
     if a >= b:
         return None

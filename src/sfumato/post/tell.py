@@ -59,7 +59,7 @@ from sfumato.plan import (
 )
 from sfumato.post.dots import LEVELS, MOST, dots, has_dots
 from sfumato.post.figures import matrix, points
-from sfumato.post.interval import ranges
+from sfumato.post.interval import ranges, reaching
 from sfumato.post.sampling import sampling
 from sfumato.post.shown import shown
 from sfumato.release import Bin, Figure, Measurement, Noise
@@ -105,15 +105,17 @@ def _figures(
         few = len(estimates) <= MOST and len(plan.answers) <= MOST
         inner = LEVELS if few and has_dots(recipe) else ()
         lows, highs = ranges(plan, recipe, noisy, (confidence, *inner))
-        low, high = lows[0], highs[0]
-        wide = sampling(plan, recipe, noisy, confidence, (low, high))
+        ends = lows[0], highs[0]
+        wide = sampling(plan, recipe, noisy, confidence, ends)
         both: Iterable[tuple[float, float] | None] = repeat(None)
         if wide is not None:
-            both = zip(wide[0].tolist(), wide[1].tolist(), strict=True)
+            first, last = reaching(estimates, wide)
+            both = zip(first.tolist(), last.tolist(), strict=True)
+        low, high = reaching(estimates, ends)
         spots = iter(dots(lows[1:], highs[1:]).tolist()) if inner else repeat([])
         places = list(_places(plan, statistic, recipe, noisy))
         told = zip(places, estimates, raw, low, high, strict=True)
-        for (place, e, r, lo, hi), ends, spot in zip(told, both, spots, strict=False):
+        for (place, e, r, lo, hi), more, spot in zip(told, both, spots, strict=False):
             if place.terms not in laws:
                 laws[place.terms] = tuple(_noise(plan, part) for part in place.terms)
             yield Figure(
@@ -130,7 +132,7 @@ def _figures(
                 other=place.other,
                 other_bin=place.other_bin,
                 raw=None if r == e else float(r),
-                sampling=ends,
+                sampling=more,
                 dots=tuple(spot),
             )
 

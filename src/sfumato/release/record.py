@@ -92,8 +92,8 @@ class Figure:
         estimate: The number. Counts and sums are unbiased and may be negative. Of a mode
             0: the rows by which the chosen `bin` is thought to lack the largest count;
             the interval tells how many it may lack.
-        low: Lower end of the interval.
-        high: Upper end of the interval.
+        low: Lower end of the interval; no higher than the estimate.
+        high: Upper end of the interval; no lower than it.
         noise: The noise terms inside it; empty for a public, exact number.
         unit: Unit of measurement, such as ``"mg/dL"``; empty for counts.
         bin: For a histogram of numbers the edges (left, right); of categories the key.
