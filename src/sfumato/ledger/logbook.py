@@ -70,7 +70,7 @@ class Logbook:
             LedgerError: The ledger cannot be used. Nothing was spent, except where the
                 text says that the charge stands.
         """
-        self._log.open(self._identity)
+        self._open()
         try:
             rest = self._add(batch)
             if rest:
@@ -83,7 +83,7 @@ class Logbook:
 
     def top(self, dataset: str) -> Balance | None:
         """Return the budget of a data set as it is now."""
-        self._log.open(self._identity)
+        self._open()
         with self._store.guarded(), turn(self._log.file):
             return self._current().top(dataset)
 
@@ -97,7 +97,7 @@ class Logbook:
         Args:
             strict: Refuse a ledger that is behind its anchor.
         """
-        if not self._log.open(self._identity, create=strict):
+        if not self._open(create=strict):
             with self._store.read() as db:
                 yield db
             return
@@ -115,7 +115,7 @@ class Logbook:
     @contextmanager
     def repairing(self) -> Iterator[None]:
         """Bring every record to SQLite and keep the log's turn; the anchor may differ."""
-        self._log.open(self._identity)
+        self._open()
         self._running = None
         with turn(self._log.file):
             self._copy(self._current(strict=False), [])
@@ -132,6 +132,12 @@ class Logbook:
                 self._transact([], _AT_CLOSING)
         self._running = None
         self._log.close()
+
+    def _open(self, *, create: bool = True) -> bool:
+        try:
+            return self._log.open(self._identity, create=create)
+        except OSError as error:
+            raise self._store.refusal(error) from None
 
     # -- the quick way -------------------------------------------------------------
 

@@ -1,0 +1,114 @@
+"""A disk that fills up and is emptied again, at random moments of a ledger's life."""
+
+import gc
+import os
+import random
+import subprocess
+from contextlib import contextmanager, suppress
+
+import pytest
+
+from sfumato.account import Epsilon
+from sfumato.errors import LedgerError
+from sfumato.ledger import Ledger, export, show, verify
+from sfumato.ledger.log import Log
+
+TENTH = Epsilon("0.1")
+
+
+@contextmanager
+def small_disk(folder, size):
+    """Mount a disk of so many kilobytes; skip where that is not allowed."""
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o", f"size={size}k", "tmpfs", str(folder)]
+    if os.name != "posix" or subprocess.run(mount, capture_output=True).returncode:
+        pytest.skip("mounting is not allowed here")
+    try:
+        yield
+    finally:
+        gc.collect()
+        subprocess.run(["umount", "-l", str(folder)], check=False)
+
+
+def fill(path, dice):
+    """Fill the disk to the last byte, then give a little back."""
+    with path.open("ab", buffering=0) as file:
+        with suppress(OSError):
+            while file.write(bytes(dice.choice([512, 4096]))):
+                pass
+        size = os.fstat(file.fileno()).st_size
+        os.ftruncate(file.fileno(), max(0, size - dice.choice([0, 4096, 40960])))
+
+
+def live(folder, dice):
+    """Open, debit, answer and fold while the disk fills; return heads and refusals."""
+    path, ballast = folder / "a.ledger", folder / "ballast"
+    ledger, heads, refused = None, [], 0
+    for _ in range(60):
+        what = dice.random()
+        try:
+            if what < 0.12:
+                fill(ballast, dice)
+            elif what < 0.2:
+                ballast.unlink(missing_ok=True)
+            elif ledger is None or what < 0.26:
+                ledger = None  # closes it
+                ledger = Ledger(path, dataset="d", cap=Epsilon("1000"))
+            elif what < 0.33:
+                ledger._writer._logbook._transact([])
+            else:
+                receipt = ledger.debit(TENTH, plan="p")
+                heads.append(receipt.head)
+                if what < 0.6:
+                    size = dice.choice([10, 1000, 8000, 30_000])
+                    ledger.answer(receipt, dice.randbytes(size))
+        except LedgerError:
+            refused += 1
+    return heads, refused
+
+
+def try_disks(tmp_path, seed, disks):
+    dice, all_refused = random.Random(seed), 0
+    for number in range(disks):
+        folder = tmp_path / f"{seed}-{number}"
+        path = folder / "a.ledger"
+        with small_disk(folder, dice.randint(200, 700)):
+            heads, refused = live(folder, dice)
+            all_refused += refused
+            wider = ["mount", "-o", "remount,size=4m", str(folder)]
+            subprocess.run(wider, check=True)
+            ledger = Ledger(path, dataset="d", cap=Epsilon("1000"))
+            heads.append(ledger.debit(TENTH, plan="p").head)
+            del ledger
+            gc.collect()
+            kept = "".join(export(path))
+
+            assert all(head in kept for head in heads)
+            assert verify(path).sound
+            assert len(heads) <= show(path).debits <= len(heads) + refused
+    return all_refused
+
+
+def test_no_receipt_is_lost_on_a_full_disk(tmp_path):
+    """Every receipt is in the ledger; what was refused is told as a ledger's fault; with
+    room again it goes on without an operator."""
+    assert try_disks(tmp_path, 3, 6) > 20
+
+
+@pytest.mark.slow
+def test_no_receipt_is_lost_on_150_full_disks(tmp_path):
+    """The long form."""
+    assert try_disks(tmp_path, 4, 150) > 500
+
+
+def test_a_log_that_finds_no_room_is_refused_as_a_ledger(book, path, monkeypatch):
+    """The system's own error does not reach the caller; nothing is spent."""
+
+    def full(*_):
+        raise OSError(28, "No space left on device")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Log, "_begin_or_check", full)
+        with pytest.raises(LedgerError, match="No space left"):
+            book(path)
+    assert str(book(path).spent) == "0"
