@@ -359,3 +359,23 @@ def test_what_is_no_amount_of_memory_is_refused(memory):
     """The amount goes into a setting, so it is read strictly."""
     with pytest.raises(DeclarationError, match="no amount of memory"):
         Dataset([], schema=SCHEMA, memory=memory)
+
+
+def test_a_small_table_in_memory_is_copied_when_it_is_opened():
+    """What is changed in it afterwards is not seen, as the documentation says."""
+    cells = np.ones(1000)
+    tables = (
+        [{"x": 1} for _ in range(1000)],
+        pd.DataFrame({"x": cells}, copy=False),
+        pl.DataFrame({"x": pl.Series(cells)}),
+    )
+    schema = Schema({"x": Integer(0, 9)})
+    plan = make_plan(Query().select(total("x")), schema, 1)
+    opened = [open_engine(Dataset(table, schema=schema, name="t")) for table in tables]
+
+    cells[:] = 7
+    tables[0][:] = [{"x": 7}]
+
+    for engine in opened:
+        with engine:
+            assert engine.run(plan).unseal() == ((1000,),)

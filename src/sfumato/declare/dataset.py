@@ -96,7 +96,8 @@ class Dataset:
 
     Args:
         source: A path to CSV or Parquet, `CSV`, `Postgres`, `Spark`, or a pandas, polars,
-            Arrow or Spark table.
+            Arrow or Spark table. Leave a table in memory as it is while a session is open:
+            a small one is copied when it opens, a large one is read where it lies.
         schema: What is public about it.
         name: Identity in the ledger: all releases under one name share one budget.
             Default: the file's stem, the database table's name, or ``"table"``. A
