@@ -18,6 +18,9 @@ from sfumato.declare.schema import (
     Real,
     Text,
 )
+from sfumato.declare.unit import PrivacyUnit
+from sfumato.release.loss import stored_words
+from sfumato.release.protected import protected_words
 from sfumato.release.text import aligned, visible
 from sfumato.release.tongue import language_asked
 from sfumato.release.wording import measure_words
@@ -80,6 +83,7 @@ class Description:
         spent: What is spent so far, by all sessions on the ledger.
         left: What can still be spent.
         columns: The declared columns, in order.
+        whom: The declared unit itself.
         tables: Other tables that can be joined or united, by name: whether each is
             private, and its columns; of a public one the key first.
     """
@@ -92,6 +96,7 @@ class Description:
     spent: str
     left: str
     columns: tuple[Described, ...]
+    whom: PrivacyUnit = field(repr=False)
     tables: Mapping[str, tuple[bool, tuple[str, ...]]] = field(default_factory=dict)
 
     def to_text(self, *, lang: str | None = None) -> str:
@@ -114,25 +119,16 @@ class Description:
         ])  # fmt: skip
 
     def _facts(self, say: Callable[..., str]) -> list[tuple[str, str]]:
-        size = "" if self.size is None else f", {self.size}"
         return [
             ("dataset", say(N_("dataset {name}"), name=visible(self.dataset))),
-            (
-                "unit",
-                say(
-                    N_("protects {unit}; neighbours {neighbours}{size}"),
-                    unit=self.unit,
-                    neighbours=self.neighbours,
-                    size=size,
-                ),
-            ),
+            ("unit", protected_words(self.whom, say)),
             (
                 "budget",
                 say(
                     N_("budget {budget}, spent {spent}, left {left}"),
-                    budget=self.budget,
-                    spent=self.spent,
-                    left=self.left,
+                    budget=stored_words(self.budget),
+                    spent=stored_words(self.spent),
+                    left=stored_words(self.left),
                 ),
             ),
         ]
@@ -196,6 +192,7 @@ def describe(dataset: Dataset, *, budget: str, spent: str, left: str) -> Descrip
         spent=spent,
         left=left,
         columns=tuple(_described(n, column) for n, column in schema.columns),
+        whom=unit,
         tables=private | public,
     )
 

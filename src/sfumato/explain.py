@@ -10,9 +10,13 @@ from types import MappingProxyType
 from typing import final, get_args
 
 from sfumato.account import Gaussian, Geometric, KNorm, Selection, Threshold, loss_text
+from sfumato.declare.unit import PrivacyUnit
 from sfumato.engine.compiled import NOT_RUN, Target, statement
 from sfumato.engine.dialect import Dialect
 from sfumato.plan import Expected, Plan, Step, expected_errors
+from sfumato.release.loss import stored_words
+from sfumato.release.noted import measured_words
+from sfumato.release.protected import protected_words
 from sfumato.release.text import aligned, visible
 from sfumato.release.tongue import language_asked
 from sfumato.words import N_, language, speaker
@@ -67,6 +71,7 @@ class Explanation:
             columns that are stored as they are declared. How those of the table are
             stored is not told, though a statement that is run is fitted to it: that may
             follow from how many rows there are, and from missing cells.
+        whom: The declared unit itself.
     """
 
     question: str
@@ -77,6 +82,7 @@ class Explanation:
     expected: tuple[Expected, ...]
     engine: str
     sql: Mapping[str, str] = field(repr=False)
+    whom: PrivacyUnit = field(repr=False)
 
     def to_text(self, *, lang: str | None = None) -> str:
         """Return the tables and the SQL for a terminal.
@@ -96,10 +102,10 @@ class Explanation:
     def _costs(self, lang: str | None) -> str:
         say = speaker(language_asked(lang))
         return say(
-            N_("costs {cost} of the budget of {dataset}; protects {unit}"),
-            cost=self.cost,
+            N_("costs {cost} of the budget of {dataset}; {protected}"),
+            cost=stored_words(self.cost),
             dataset=visible(self.dataset),
-            unit=self.unit,
+            protected=protected_words(self.whom, say),
         )
 
     def _tables(
@@ -153,6 +159,7 @@ def explain(
         dataset=plan.dataset,
         cost=loss_text(plan.cost),
         unit=repr(plan.schema.unit),
+        whom=plan.schema.unit,
         measured=tuple(
             _measured(plan, number, part, plan.charge(step).units / total)
             for number, step in enumerate(plan.steps)
@@ -229,13 +236,13 @@ def _measured_table(measured: Sequence[Measured], lang: str | None) -> list[list
     ]
     rows = [
         [
-            visible(m.what),
+            measured_words(m.what, say),
             f"{m.cells:,}",
             _number(m.change),
             say(_LAWS[m.law], step=m.step),
             _number(m.scale),
             f"{m.share:.1%}",
-            m.charge,
+            stored_words(m.charge),
         ]
         for m in measured
     ]

@@ -162,6 +162,10 @@ def test_unusable_epsilons_are_refused(project, good, text, place):
         ("[columns.Glucose]", '[[models]]\nname = "m"\ntarget = "Glucose"\nepsilon = "0.1"\nestimator = "X"\n[columns.Glucose]', '"DecisionTreeClassifier" or'),
         ("table.csv", 'table.parquet"\nencoding = "utf-8', "data.encoding goes with"),
         ("[data]", "[[data]]", "data must be a table, got [{…}]"),
+        ("[[releases]]", "[releases]", "double square brackets: [[releases]]"),
+        ("{ mean = ", "{ avg = ", "did you mean 'mean'?"),
+        ("{ mean = ", "{ Average = ", "did you mean 'mean'?"),
+        ('{ mean = "Glucose"', '{ proportion = "Outcome"', "name a key, such as 0, 1"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_in_one_line_with_its_place(

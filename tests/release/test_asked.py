@@ -59,6 +59,15 @@ def test_every_measurement_has_words(name):
     assert name not in told and "x" not in told.replace("中 x", "") and "y" in told
 
 
+@pytest.mark.parametrize("kind", _NAMES)
+def test_a_plan_and_its_record_name_a_measurement_alike(kind):
+    """The plan by the class of the aggregate, the record by a name of its own."""
+    plan, record = f"{kind.__name__}(x | y)", f"{_NAMES[kind]}(x | y)"
+
+    assert measured_words(plan, ENGLISH) == measured_words(record, ENGLISH)
+    assert kind.__name__ not in measured_words(plan, ENGLISH)
+
+
 def test_an_unknown_measurement_keeps_its_name():
     """A record of another version is shown as it is."""
     assert measured_words("odd(x)", ENGLISH) == "odd(x)"

@@ -588,7 +588,7 @@ def test_describe_and_repr_show_public_facts_only():
         repr(desk.query().select(sf.count())),
     ):
         assert "200" not in text and "120.0, 180" not in text
-    assert "left epsilon 1" in str(desk.describe())
+    assert "left ε 1" in str(desk.describe())
 
 
 def test_a_question_that_costs_nothing_is_answered():

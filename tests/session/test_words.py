@@ -37,7 +37,7 @@ def test_a_description_holds_the_declarations_and_the_budget(session):
         "'a'",
         "and 2 more",
         "declared complete",
-        "left epsilon 1",
+        "left ε 1",
     ):
         assert words in text
     session.query().select(sf.count()).release("0.25")
@@ -182,3 +182,22 @@ def test_days_are_described_as_days():
         assert "2000-01-01" in text and "2030-12-31" in text and "1900-01-01" in text
         assert "10957" not in text and "1970" not in text
     assert told.columns[0].kind == "date"
+
+
+@pytest.mark.parametrize("unit", [
+    sf.Rows(), sf.Rows(neighbours="replace_one", size=40),
+    sf.Unit("id", max_rows=3, max_groups=2),
+])  # fmt: skip
+def test_the_protected_unit_is_told_in_words(unit):
+    """Not as Python writes it: in the words of every other page, in both languages."""
+    schema = sf.Schema({"Age": sf.Integer(0, 120)}, unit=unit)
+    frame = pd.DataFrame({"Age": [33] * 40, "id": range(40)})
+    session = sf.Session(sf.Dataset(frame, schema=schema, name="t"), budget=1)
+    plan = session.query().select(sf.mean("Age")).plan("0.5")
+
+    for told in (session.describe(), plan.explain()):
+        for lang in ("en", "zh"):
+            text = told.to_text(lang=lang)
+            assert "Rows(" not in text and "Unit(" not in text and "_one" not in text
+            assert "epsilon" not in text and "ε" in text
+    assert "centred sum of Age" in plan.explain().to_text(lang="en")

@@ -7,7 +7,8 @@ from sfumato.account.meaning import Odds
 from sfumato.cli.money import small
 from sfumato.cli.table import number
 from sfumato.cli.tongue import say
-from sfumato.declare.unit import PrivacyUnit, Unit
+from sfumato.declare.unit import PrivacyUnit
+from sfumato.release.protected import protected_words
 from sfumato.words import N_
 
 __all__ = ["TOLD", "cost_words", "odds_words", "unit_words"]
@@ -52,34 +53,4 @@ def odds_words(known: Odds) -> list[str]:
 
 def unit_words(unit: PrivacyUnit) -> str:
     """Say whom the guarantee protects and between which tables it holds."""
-    if isinstance(unit, Unit):
-        return _person_words(unit)
-    if unit.neighbours == "add_remove":
-        return say(N_("protected unit: one row; neighbours: add or remove one row"))
-    return say(
-        N_(
-            "protected unit: one row; neighbours: replace one row of {size}, "
-            "a public number"
-        ),
-        size=unit.size,
-    )
-
-
-def _person_words(unit: Unit) -> str:
-    facts = {
-        "column": unit.column,
-        "rows": unit.max_rows,
-        "groups": unit.max_groups,
-        "size": unit.size,
-    }
-    text = N_(
-        "protected unit: one person, all rows with one {column}; rows of hers that count "
-        "fully: {rows} in a group; groups: {groups}; neighbours: add or remove one person"
-    )
-    if unit.size is not None:
-        text = N_(
-            "protected unit: one person, all rows with one {column}; rows of hers that "
-            "count fully: {rows} in a group; groups: {groups}; neighbours: replace one "
-            "person of {size}, a public number"
-        )
-    return say(text, **facts)
+    return protected_words(unit, say)

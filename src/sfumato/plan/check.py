@@ -172,6 +172,13 @@ def _check_denominator(name: str, column: Column) -> None:
 def _check_share(name: str, column: Column, key: object) -> None:
     match column:
         case Category():
+            if key is None:
+                raise DeclarationError(
+                    N_("the share of which key of {name} is asked for is not said"),
+                    hint=N_("name a key, such as {example}"),
+                    name=repr(name),
+                    example=", ".join(map(quoted, column.values[:3])),
+                )
             if token(key) not in column.tokens:
                 raise DeclarationError(
                     N_("{key} is no declared key of {name}; its share is not known"),

@@ -55,6 +55,15 @@ _MEND = {
     "too_short": N_("write at least one entry"),
 }
 
+_USUAL = {
+    "avg": "mean", "average": "mean", "total": "sum", "n": "count", "rows": "count",
+    "var": "variance", "stddev": "std", "sd": "std", "hist": "histogram",
+    "percentile": "quantile", "share": "proportion", "percentage": "proportion",
+    "cov": "covariance", "corr": "correlation", "minimum": "near_minimum",
+    "maximum": "near_maximum",
+}  # fmt: skip
+"""What other programs call a statistic."""
+
 _STATISTIC = N_('write {{ count = true }} or {{ mean = "Age" }}, one per entry')
 
 
@@ -137,6 +146,8 @@ def _one(item: ErrorDetails, raw: Mapping[str, Any], file: str) -> ProjectError:
             mend = _MEND.get(kind, N_("docs/project-file.md shows every entry"))
             if kind.startswith("model_") and "statistics" in keys:
                 mend = _STATISTIC
+            if kind == "list_type" and isinstance(item["input"], dict):
+                mend = N_("write its heading in double square brackets: [[{key}]]")
             return ProjectError(
                 _WANTED.get(kind, N_("{place} cannot be {value}")),
                 hint=mend,
@@ -172,6 +183,9 @@ def _unknown(
     hint = N_("did you mean {near}?")
     if "," in near:
         hint = N_("remove it; here may stand {near}")
+    known = _USUAL.get(str(keys[-1]).lower()) if "statistics" in keys else None
+    if known is not None:
+        near, hint = repr(known), N_("did you mean {near}?")
     if keys[-1] in ("min", "max") and "statistics" in keys:
         hint = N_(
             "one row decides it; ask for near_minimum, near_maximum or a quantile"

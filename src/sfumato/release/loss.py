@@ -14,7 +14,15 @@ from sfumato.amount import exact
 if TYPE_CHECKING:
     from sfumato.account import Measure
 
-__all__ = ["FAILING", "amount_words", "brief", "failing", "read", "symbol"]
+__all__ = [
+    "FAILING",
+    "amount_words",
+    "brief",
+    "failing",
+    "read",
+    "stored_words",
+    "symbol",
+]
 
 FAILING = " + delta "  # between ρ and the δ with which an answer can fail by itself
 _DIGITS = 4  # of a converted amount; formats and receipts keep all
@@ -63,6 +71,17 @@ def amount_words(text: str) -> str:
         ('0.25', '0.1 + δ 0.000001')
     """
     return text.replace(FAILING, " + δ ")
+
+
+def stored_words(text: str) -> str:
+    """Return a loss as it is stored, with its currency, as it is shown.
+
+    Examples:
+        >>> stored_words("epsilon 0.25"), stored_words("zcdp 0.1 + delta 0.000001")
+        ('ε 0.25', 'ρ 0.1 + δ 0.000001')
+    """
+    measure, _, amount = text.partition(" ")
+    return f"{'ε' if measure == 'epsilon' else 'ρ'} {amount_words(amount)}"
 
 
 def brief(loss: Loss, *, down: bool = False) -> str:

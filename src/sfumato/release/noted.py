@@ -78,7 +78,15 @@ _MEASURED = {
     "choice": N_("a choice among bins of {column}"),
     "bins": N_("bins of {column}"),
 }
-_CALL = re.compile(r"(\w+)\((.*)\)", re.DOTALL)
+_CLASSES = {
+    "CountRows": "count_rows", "CountPeople": "count_people", "CountValues": "count_values",
+    "SumValues": "sum", "CentredSum": "centred_sum", "CentredKey": "centred_key",
+    "Level": "ranges", "CentredSquare": "centred_squares",
+    "CentredProduct": "centred_products", "Crossed": "pairs", "Choice": "choice",
+    "Bins": "bins",
+}  # fmt: skip
+"""What a plan calls that which a record calls otherwise."""
+_CALL = re.compile(r"(\w+)(?:\((.*)\))?", re.DOTALL)
 
 
 def measured_words(name: str, say: Say) -> str:
@@ -91,10 +99,11 @@ def measured_words(name: str, say: Say) -> str:
     """
     shown = visible(name)
     found = _CALL.fullmatch(shown)
-    if found is None or found[1] not in _MEASURED:
+    known = None if found is None else _CLASSES.get(found[1], found[1])
+    if found is None or known not in _MEASURED:
         return shown
-    column, _, among = found[2].partition(" | ")
-    words = say(_MEASURED[found[1]], column=column)
+    column, _, among = (found[2] or "").partition(" | ")
+    words = say(_MEASURED[known], column=column)
     if not among:
         return words
     text = N_("{measured}, in rows with a value of {columns}")

@@ -30,6 +30,7 @@ from sfumato.declare.unit import bounds_of
 from sfumato.plan import Expected, Part, Plan, Step, expected_errors, reach
 from sfumato.project import Asked, Project, load
 from sfumato.project.standing import Standing, standing
+from sfumato.release.noted import measured_words
 from sfumato.words import N_
 
 __all__ = ["command"]
@@ -173,22 +174,11 @@ def _noise(plan: Plan) -> list[str]:
 
 
 def _measured(part: Part) -> str:
-    names = {
-        "CountRows": N_("rows"),
-        "CountPeople": N_("people"),
-        "CountValues": N_("values of {column}"),
-        "SumValues": N_("sum of {column}"),
-        "CentredSum": N_("centred sum of {column}"),
-        "CentredKey": N_("centred share of a key of {column}"),
-        "Level": N_("ranges of {column}"),
-        "CentredSquare": N_("centred squares of {column}"),
-        "CentredProduct": N_("centred products of {column}"),
-        "Crossed": N_("pairs of {column}"),
-        "Choice": N_("a choice among bins of {column}"),
-        "Bins": N_("bins of {column}"),
-    }
-    column = getattr(part.aggregate, "column", "")
-    return say(names[type(part.aggregate).__name__], column=column)
+    aggregate = part.aggregate
+    about = getattr(aggregate, "column", "") or ""
+    if among := getattr(aggregate, "among", ()):
+        about += f" | {', '.join(among)}"
+    return measured_words(f"{type(aggregate).__name__}({about})", say)
 
 
 def _average(plan: Plan, place: int) -> str:
