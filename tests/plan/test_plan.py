@@ -394,7 +394,7 @@ def test_quantiles_of_a_column_share_one_tree():
 @pytest.mark.parametrize(
     ("statistic", "said"),
     [
-        (proportion("outcome"), "None is no declared key of 'outcome'"),
+        (proportion("outcome"), "the share of which key of 'outcome'"),
         (proportion("outcome", 2), "2 is no declared key"),
         (proportion("outcome", True), "True is no declared key"),
         (proportion("smoker", "yes"), "'smoker' is true or false; 'yes' is neither"),
