@@ -47,7 +47,7 @@ def check_start(
     if not isinstance(made, Made):
         raise DeclarationError(
             N_("start= takes an earlier release of the same table, got {value}"),
-            hint=N_("give what fit returned, or sf.Synthesis.load(…)"),
+            hint=N_("give what fit returned, or Synthesis.load(…)"),
             value=quoted(earlier),
         )
     if earlier.release.claim.receipt.dataset != dataset or made.schema != schema:
