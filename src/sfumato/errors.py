@@ -37,6 +37,7 @@ __all__ = [
     "SourceError",
     "closest",
     "nearest",
+    "plainly",
     "quoted",
 ]
 
@@ -196,6 +197,19 @@ def quoted(value: object) -> str:
         return repr(value)[:60]
     except Exception:  # noqa: BLE001  whatever an object does when it is asked
         return f"<{type(value).__name__}>"[:60]
+
+
+def plainly(value: object) -> str:
+    """Return a value as `quoted` does, but a text as it is.
+
+    Examples:
+        >>> plainly("0.5"), plainly(10**5000)
+        ('0.5', '1.0000e5000')
+    """
+    try:
+        return str(value)[:60]
+    except Exception:  # noqa: BLE001  as in `quoted`
+        return quoted(value)
 
 
 def _power(number: int) -> str:

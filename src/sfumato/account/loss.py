@@ -13,7 +13,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, ClassVar, Literal
 
 from sfumato.amount import Amount, exact, nearest_double
-from sfumato.errors import DeclarationError, quoted
+from sfumato.errors import DeclarationError, plainly, quoted
 from sfumato.words import N_
 
 if TYPE_CHECKING:
@@ -215,7 +215,7 @@ def read_units(name: str, value: object) -> int:
             N_("{name} must be greater than 0, got {value}"),
             hint=N_('write a decimal such as "0.5"; no value switches privacy off'),
             name=name,
-            value=quoted(value),
+            value=plainly(value),
         )
     units = number.numerator * PICO // number.denominator
     if not units:
@@ -223,7 +223,7 @@ def read_units(name: str, value: object) -> int:
             N_("{name} {value} is below the smallest amount, 1e-12"),
             hint=N_("such an answer would be noise only; write a larger {name}"),
             name=name,
-            value=quoted(value),
+            value=plainly(value),
         )
     return units
 
@@ -250,14 +250,14 @@ def read_delta(value: object) -> int:
                 'write a small decimal such as "1e-6": the chance that the promise '
                 "fails"
             ),
-            value=quoted(value),
+            value=plainly(value),
         )
     units = number.numerator * ATTO // number.denominator
     if number and not units:
         raise DeclarationError(
             N_("delta {value} is below the smallest amount, 1e-18"),
             hint=N_('write "1e-18" or more, or 0 for none'),
-            value=quoted(value),
+            value=plainly(value),
         )
     return units
 
