@@ -11,6 +11,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from decimal import ROUND_CEILING, Context
 from typing import TYPE_CHECKING, Any, final
 
 from sfumato.account.loss import decimal_text
@@ -24,13 +25,16 @@ if TYPE_CHECKING:
 
 __all__ = ["Spending", "profile_of"]
 
+_TOLD = "1e-6"
+
 
 @final
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Spending:
     """δ(ε) and ε(δ) of all that was spent, from above.
 
-    Valid only if the parameters of all mechanisms were fixed beforehand.
+    Valid only if the parameters of all mechanisms were fixed beforehand; it says so
+    where it is printed.
 
     Attributes:
         mechanisms: How many mechanisms are known from descriptors.
@@ -49,6 +53,19 @@ class Spending:
     def delta(self, epsilon: Amount) -> float:
         """Return an upper bound of δ at ε."""
         return max(part.delta(epsilon) for part in self.parts)
+
+    def __str__(self) -> str:
+        """Tell ε at δ = 1e-6, rounded up, and for whom it holds."""
+        from sfumato.account.profile import CAVEAT
+
+        told = repr(self.epsilon(_TOLD))
+        epsilon = Context(prec=4, rounding=ROUND_CEILING).create_decimal(told)
+        known = f"{self.mechanisms} mechanisms, {self.undescribed} undescribed charges"
+        return f"epsilon {epsilon} at delta {_TOLD}, of {known}; {CAVEAT}"
+
+    def __repr__(self) -> str:
+        """Render the same in brackets."""
+        return f"<Spending: {self}>"
 
 
 def profile_of(balances: Sequence[Balance], debits: Sequence[Mechanisms]) -> Spending:

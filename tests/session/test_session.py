@@ -554,6 +554,20 @@ def test_a_request_key_replays_the_stored_answer(tmp_path):
     assert str(session(ledger=path).left) == "0.7"
 
 
+def test_a_profile_says_wherever_it_is_printed_when_it_holds():
+    """ε rounded up, the mechanisms, and the condition; also before anything is spent."""
+    desk = session()
+    assert str(desk.profile()).startswith("epsilon 0.0 at delta 1e-6, of 0 mechanisms")
+    for _ in range(4):
+        desk.query().select(sf.mean("age")).release("0.25")
+    profile = desk.profile()
+    told = float(str(profile).split()[1])
+
+    assert profile.epsilon("1e-6") <= told <= 1.001 * profile.epsilon("1e-6")
+    for text in (str(profile), repr(profile)):
+        assert "valid only if the parameters were fixed beforehand" in text
+
+
 def test_an_analysts_limit_binds_below_the_budget():
     """Charged in one transaction with the dataset's budget."""
     limit = sf.Limit("analyst", "li", sf.Epsilon("0.3"))
