@@ -4,8 +4,11 @@ import gc
 import itertools
 import multiprocessing
 import os
+import random
 import signal
+import subprocess
 import threading
+import time
 
 import cluster
 import pytest
@@ -334,6 +337,70 @@ def test_killed_clients_lose_nothing(url, tmp_path):
     kept = {line.rpartition('"hash":"')[2][:64] for line in export(url)}
     assert told
     assert told <= kept
+    assert verify(url).sound
+
+
+CUT = """SELECT pg_terminate_backend(pid) FROM pg_stat_activity
+WHERE pid <> pg_backend_pid() AND backend_type = 'client backend'"""
+
+
+def test_connections_that_are_cut_lose_nothing(book, url):
+    """Cut at random moments under four threads: what was told stands, what was not
+    told may; nothing but ledger errors reaches a caller."""
+    ledger, told, odd = book(url, cap="1000"), [], []
+    stop, refused = threading.Event(), []
+
+    def work():
+        while not stop.is_set():
+            try:
+                told.append(ledger.debit(HUNDREDTH, plan="p").head)
+            except LedgerError as error:
+                refused.append(error)
+            except BaseException as error:  # noqa: BLE001
+                odd.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(4)]
+    [t.start() for t in threads]
+    dice = random.Random(1)
+    with psycopg.connect(url, autocommit=True) as db:
+        for _ in range(60):
+            time.sleep(dice.random() * 0.05)
+            db.execute(CUT)
+    stop.set()
+    [t.join() for t in threads]
+    overview, kept = show(url), "".join(export(url))
+
+    assert told and refused and not odd
+    assert all(head in kept for head in told)
+    assert len(told) <= overview.debits <= len(told) + len(refused)
+    assert overview.budgets[0].spent == overview.debits * HUNDREDTH.units
+    assert verify(url).sound
+
+
+def test_a_dump_that_is_restored_is_a_refund_and_refused(book, url, server):
+    """pg_dump, three debits more, and psql: refused, then reconciled upward."""
+    home, programs = server[0], cluster.binaries()
+    ledger = book(url)
+    ledger.debit(TENTH, plan="p")
+    who = "-h", str(home), "-U", "owner"
+    dump = subprocess.run(
+        [programs / "pg_dump", *who, "-n", "sfumato", "postgres"],
+        capture_output=True, text=True, check=True,
+    ).stdout  # fmt: skip
+    for _ in range(3):
+        ledger.debit(TENTH, plan="p")
+    sql(url, "DROP SCHEMA sfumato CASCADE")
+    subprocess.run(
+        [programs / "psql", *who, "-q", "-v", "ON_ERROR_STOP=1", "postgres"],
+        input=dump, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+    for address in (url, f"{url}&connect_timeout=9"):
+        with pytest.raises(LedgerError, match="ends at entry 2, its anchor at 5"):
+            book(address).debit(TENTH, plan="p")
+    gc.collect()
+    reconcile(url, operator="o")
+    assert str(book(url).spent) == "0.4"
     assert verify(url).sound
 
 
