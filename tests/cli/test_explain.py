@@ -126,7 +126,7 @@ def test_a_rho_is_explained_at_a_delta(run):
 @pytest.mark.parametrize(
     ("words", "line"),
     [
-        (["--rho", "0"], "[SF101] rho must be greater than 0, got '0'"),
+        (["--rho", "0"], "[SF101] rho must be greater than 0, got 0"),
         (["--rho", "x"], "[SF101] rho must be a finite number"),
         (["1", "--rho", "1"], "name one loss: EPS or --rho"),
         (["1", "--delta", "x"], "[SF101] delta must lie in [0, 1)"),

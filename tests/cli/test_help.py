@@ -93,7 +93,7 @@ def test_errors_speak_too(run):
         in run("rn", "--lang", "zh").stderr
     )
     assert (
-        "⟦epsilon must be greater than 0, got '0'⟧"
+        "⟦epsilon must be greater than 0, got 0⟧"
         in run("--lang", "zh", "explain", "0").stderr
     )
 
