@@ -28,6 +28,8 @@ def marked(_, **facts):
     ("count by Sex, first 3", "Number of rows, for each Sex; the first 3"),
     ("count by Sex; of labs", "Number of rows, for each Sex; of labs"),
     ("count by Sex (2 listed keys)", "Number of rows, for each Sex; (2 listed keys)"),
+    ("count by Sex; Age clipped to [0, 90], a b clipped to [-1, 2]",
+     "Number of rows, for each Sex; Age clipped to [0, 90], a b clipped to [-1, 2]"),
     ("something else", "something else"),
 ])  # fmt: skip
 def test_a_question_is_told_in_words(question, told):
@@ -35,6 +37,15 @@ def test_a_question_is_told_in_words(question, told):
     asked = (["Number of rows"], ["Sex"])
 
     assert question_words(question, ["count"], asked, ENGLISH) == told
+
+
+def test_found_bounds_are_told_in_words():
+    """Each column that was clipped, by its own name, in the reader's language."""
+    question = "count; Age clipped to [0, 90], a b clipped to [-1, 2]"
+    told = question_words(question, ["count"], (["n"], []), marked)
+
+    assert "clipped" not in told
+    assert all(part in told for part in ("中 Age [0, 90]", "中 a b [-1, 2]"))
 
 
 def test_a_release_shows_its_question_in_the_readers_words():

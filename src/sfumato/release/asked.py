@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 from sfumato.release.record import Figure
@@ -20,6 +21,10 @@ _SIGNS = {
     ", first ": N_("{asked}; the first {rest}"),
     "; of ": N_("{asked}; of {rest}"),
 }
+
+
+_CLIPPED = re.compile(r"((?:^|.*); |, )([^;]+?) clipped to (\[[^\]]*\])")
+_BOUNDS = N_("{column} clipped to {bounds}")
 
 
 def asked_words(names: Sequence[str], keys: Sequence[str], say: Say) -> str:
@@ -75,6 +80,7 @@ def question_words(
     words, rest = asked_words(names, keys, say), visible(question[len(begins) :])
     if not rest:
         return words
+    rest = _CLIPPED.sub(lambda m: m[1] + say(_BOUNDS, column=m[2], bounds=m[3]), rest)
     for sign, text in _SIGNS.items():
         if rest.startswith(sign):
             return say(text, asked=words, rest=rest.removeprefix(sign))
@@ -90,6 +96,6 @@ def release_words(question: str, figures: Sequence[Figure], say: Say) -> str:
 
 def title_words(title: str, question: str, figures: Sequence[Figure], say: Say) -> str:
     """Return the title; of a release that was given none, what it was asked."""
-    if title in ("", question):
+    if title in ("", question) or question.startswith(f"{title};"):
         return release_words(question, figures, say)
     return visible(title)
