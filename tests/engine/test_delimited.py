@@ -3,6 +3,8 @@
 import csv
 import io
 import re
+from contextlib import suppress
+from encodings.aliases import aliases
 from unittest import mock
 
 import pytest
@@ -136,6 +138,8 @@ def test_many_lines_come_in_batches(tmp_path):
         ("x,g\n", {"encoding": "utf-9"}, "unknown text encoding"),
         ("x,g\n", {"encoding": "base64"}, "unknown text encoding"),
         ("x,g\n", {"encoding": "undefined"}, "cannot be read"),
+        ("x,g\n", {"encoding": "ISO-2022-JP"}, "has a state that lasts"),
+        ("x,g\n", {"encoding": "utf-7"}, "has a state that lasts"),
         ('"x,g\n' + "1,a\n" * 60_000, {}, "did you mean"),
         ('"x,y\n' + "1,a\n" * 3, {}, "did you mean"),
     ],
@@ -167,6 +171,30 @@ def test_a_refusal_quotes_no_row(text, tmp_path):
 
     said = str(refused.value)
     assert "Jane" not in said and "Bob" not in said and "31" not in said
+
+
+HOSTILE = ["\x1b$B", "\x1b(I", "\x0e", "~{", "+", "\\", "\x1b$)C\x0e", "\x85", "\u2028"]
+
+
+@pytest.mark.parametrize("codec", sorted(set(aliases.values())))
+def test_no_cell_changes_how_others_are_decoded(codec, tmp_path):
+    """Of every codec that is read: what switches its state would blind all later rows."""
+    file, rows = tmp_path / "t.csv", [["g", "x"]]
+    for cell in HOSTILE:
+        with suppress(
+            LookupError, UnicodeError
+        ):  # it cannot write it, or no text at all
+            cell.encode(codec)
+            rows += [[cell, 2], ["b", 3]]
+    if len(rows) == 1:
+        return
+    with file.open("w", newline="", encoding=codec) as out:
+        csv.writer(out, quoting=csv.QUOTE_ALL).writerows(rows)
+    plan, known = make_plan(Query().select(count("g"), count()), SCHEMA, 1), len(rows)
+
+    with suppress(SourceError):  # refused beforehand
+        found = integers(CSV(file, encoding=codec), SCHEMA, plan)
+        assert found == ((known // 2,), (known - 1,))
 
 
 def test_a_stray_quote_in_the_header_costs_no_row(tmp_path):
