@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
 from math import inf
@@ -10,10 +10,12 @@ from types import MappingProxyType
 from typing import final, get_args
 
 from sfumato.account import Gaussian, Geometric, KNorm, Selection, Threshold, loss_text
+from sfumato.declare.query import Query
 from sfumato.declare.unit import PrivacyUnit
 from sfumato.engine.compiled import NOT_RUN, Target, statement
 from sfumato.engine.dialect import Dialect
 from sfumato.plan import Expected, Plan, Step, expected_errors
+from sfumato.release.asked import question_words, statistic_words
 from sfumato.release.loss import stored_words
 from sfumato.release.noted import measured_words
 from sfumato.release.protected import protected_words
@@ -72,6 +74,7 @@ class Explanation:
             stored is not told, though a statement that is run is fitted to it: that may
             follow from how many rows there are, and from missing cells.
         whom: The declared unit itself.
+        query: The question itself.
     """
 
     question: str
@@ -83,6 +86,7 @@ class Explanation:
     engine: str
     sql: Mapping[str, str] = field(repr=False)
     whom: PrivacyUnit = field(repr=False)
+    query: Query = field(repr=False)
 
     def to_text(self, *, lang: str | None = None) -> str:
         """Return the tables and the SQL for a terminal.
@@ -91,13 +95,19 @@ class Explanation:
             lang: ``"en"`` or ``"zh"``; default: the language of the locale.
         """
         say = speaker(language_asked(lang))
-        lines = [visible(self.question), self._costs(lang), ""]
+        lines = [self._asked(say), self._costs(lang), ""]
         for table, right in self._tables(lang):
             lines += [*aligned(table, right=right), ""]
         if self.sql:
             lines += [say(N_("SQL ({engine})"), engine=self.engine)]
             lines.append(visible(self.sql[self.engine]))
         return "\n".join(lines).rstrip()
+
+    def _asked(self, say: Callable[..., str]) -> str:
+        query = self.query
+        plain = [s.name for s in query.statistics]
+        told = statistic_words(query.statistics, say), query.keys
+        return question_words(self.question, plain, told, say)
 
     def _costs(self, lang: str | None) -> str:
         say = speaker(language_asked(lang))
@@ -130,7 +140,7 @@ class Explanation:
             for name, text in self.sql.items()
         )
         return (
-            f'<div class="sfumato-plan"><p><b>{escape(visible(self.question))}</b><br>'
+            f'<div class="sfumato-plan"><p><b>{escape(self._asked(say))}</b><br>'
             f"{escape(self._costs(None))}</p>{tables}{sql}</div>"
         )
 
@@ -160,6 +170,7 @@ def explain(
         cost=loss_text(plan.cost),
         unit=repr(plan.schema.unit),
         whom=plan.schema.unit,
+        query=plan.query,
         measured=tuple(
             _measured(plan, number, part, plan.charge(step).units / total)
             for number, step in enumerate(plan.steps)

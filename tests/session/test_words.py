@@ -201,3 +201,4 @@ def test_the_protected_unit_is_told_in_words(unit):
             assert "Rows(" not in text and "Unit(" not in text and "_one" not in text
             assert "epsilon" not in text and "ε" in text
     assert "centred sum of Age" in plan.explain().to_text(lang="en")
+    assert plan.explain().to_text(lang="en").startswith("Mean of Age\n")

@@ -5,31 +5,15 @@ from __future__ import annotations
 from sfumato.cli.tongue import say
 from sfumato.declare.query import Count, Crosstab, Histogram, Mode
 from sfumato.plan import Plan, unit_of
-from sfumato.release import Figure
-from sfumato.release.asked import question_words
-from sfumato.release.wording import measure_words, name_words
+from sfumato.release.asked import question_words, statistic_words
+from sfumato.release.wording import measure_words
 
 __all__ = ["figure_names", "figure_units", "plan_words"]
 
 
 def figure_names(plan: Plan) -> list[str]:
     """Name the figures as a release will."""
-    return [
-        name_words(
-            Figure(
-                s.name,
-                type(s).__name__.lower(),  # type: ignore[arg-type]
-                s.column,
-                {},
-                0,
-                0,
-                0,
-                other=getattr(s, "other", None),
-            ),
-            say,
-        )
-        for s in plan.query.statistics
-    ]
+    return statistic_words(plan.query.statistics, say)
 
 
 def plan_words(plan: Plan) -> str:

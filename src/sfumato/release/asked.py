@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import Any
 
+from sfumato.declare.query import Statistic
+from sfumato.release.loss import stored_words
 from sfumato.release.record import Figure
 from sfumato.release.text import visible
 from sfumato.release.wording import Say, name_words
 from sfumato.words import N_
 
-__all__ = ["asked_words", "question_words", "release_words", "title_words"]
+__all__ = ["asked_words", "question_words", "release_words", "statistic_words",
+           "title_words"]  # fmt: skip
 
 _MOST = 12  # names in one line
 _SIGNS = {
@@ -25,6 +29,8 @@ _SIGNS = {
 
 _CLIPPED = re.compile(r"((?:^|.*); |, )([^;]+?) clipped to (\[[^\]]*\])")
 _BOUNDS = N_("{column} clipped to {bounds}")
+_FINDS = re.compile(r"(?<=; )finds bounds of (.+?) first, for (\S+ .+)$")
+_FOUND = N_("finds bounds of {columns} first, for {cost}")
 
 
 def asked_words(names: Sequence[str], keys: Sequence[str], say: Say) -> str:
@@ -80,11 +86,32 @@ def question_words(
     words, rest = asked_words(names, keys, say), visible(question[len(begins) :])
     if not rest:
         return words
+    rest = _FINDS.sub(
+        lambda m: say(_FOUND, columns=m[1], cost=stored_words(m[2])), rest
+    )
     rest = _CLIPPED.sub(lambda m: m[1] + say(_BOUNDS, column=m[2], bounds=m[3]), rest)
     for sign, text in _SIGNS.items():
         if rest.startswith(sign):
             return say(text, asked=words, rest=rest.removeprefix(sign))
     return say(N_("{asked}; {rest}"), asked=words, rest=rest.lstrip(" ,;"))
+
+
+def statistic_words(statistics: Sequence[Statistic], say: Say) -> list[str]:
+    """Name the figures of a question as a release of it will.
+
+    Examples:
+        >>> from sfumato.declare.query import count, mean
+        >>> from sfumato.words import speaker
+        >>> statistic_words([count(), mean("Age")], speaker("en"))
+        ['Number of rows', 'Mean of Age']
+    """
+    found = []
+    for one in statistics:
+        kind: Any = type(one).__name__.lower()
+        other = getattr(one, "other", None)
+        figure = Figure(one.name, kind, one.column, {}, 0, 0, 0, other=other)
+        found.append(name_words(figure, say))
+    return found
 
 
 def release_words(question: str, figures: Sequence[Figure], say: Say) -> str:
