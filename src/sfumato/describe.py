@@ -119,9 +119,10 @@ class Description:
         ])  # fmt: skip
 
     def _facts(self, say: Callable[..., str]) -> list[tuple[str, str]]:
+        held = 1 + sum(private for private, _ in self.tables.values())
         return [
             ("dataset", say(N_("dataset {name}"), name=visible(self.dataset))),
-            ("unit", protected_words(self.whom, say)),
+            ("unit", protected_words(self.whom, say, tables=held)),
             (
                 "budget",
                 say(

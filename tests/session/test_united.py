@@ -72,3 +72,19 @@ def test_the_words_of_a_person_stay(united):
     claim = replace(united.release(rho="1").claim, unit="person")
 
     assert "one person" in promise(claim, speaker("en"))
+
+
+def test_a_dataset_and_a_plan_say_it_too(session, united):
+    """The budget of three tables pays for a row in each; people have all their rows."""
+    said = "protected unit: one row in each of 3 tables; neighbours: add or remove up to one"
+    who = sf.Unit("id", max_rows=1, max_groups=1)
+    schema = sf.Schema({"x": sf.Integer(0, 9)}, who)
+    rows = [{"id": i, "x": i % 10} for i in range(9)]
+    inner = sf.Dataset(rows, schema=schema)
+    people = sf.Dataset(rows, schema=schema, name="p", tables={"b": inner})
+
+    assert said in session.describe().to_text(lang="en")
+    assert said in united.plan(rho="1").explain().to_text(lang="en")
+    alone = session.query().select(sf.count()).plan(rho="1").explain()
+    assert "protected unit: one row; " in alone.to_text(lang="en")
+    assert "one person" in sf.Session(people, budget="1").describe().to_text(lang="en")

@@ -7,7 +7,7 @@ from sfumato.account.meaning import Odds
 from sfumato.cli.money import small
 from sfumato.cli.table import number
 from sfumato.cli.tongue import say
-from sfumato.declare.unit import PrivacyUnit
+from sfumato.declare.dataset import Dataset
 from sfumato.release.protected import protected_words
 from sfumato.words import N_
 
@@ -51,6 +51,7 @@ def odds_words(known: Odds) -> list[str]:
     ]
 
 
-def unit_words(unit: PrivacyUnit) -> str:
+def unit_words(dataset: Dataset) -> str:
     """Say whom the guarantee protects and between which tables it holds."""
-    return protected_words(unit, say)
+    tables = 1 + len(dataset.private)
+    return protected_words(dataset.schema.unit, say, tables=tables)

@@ -176,7 +176,7 @@ def _carry_out(declared: Project, only: tuple[str, ...], effort: _Effort) -> Aud
         source=declared.path.name,
         version=__version__,
         date=datetime.now(UTC).date().isoformat(),
-        unit=unit_words(schema.unit),
+        unit=unit_words(declared.dataset),
         seconds=monotonic() - start,
         checks=tuple(checks),
         skipped=tuple(skipped),

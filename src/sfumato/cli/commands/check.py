@@ -57,7 +57,7 @@ def _words(project: Project, left: Standing) -> list[str]:
     return [
         say(N_("{file} is in order: {title}"), file=project.path.name,
             title=project.title[tongue()]),
-        unit_words(schema.unit),
+        unit_words(project.dataset),
         "",
         say(N_("Declared columns, all found in {table}:"), table=project.table),
         *table([say(N_("column")), say(N_("declaration"))], columns),

@@ -58,7 +58,7 @@ def _words(project: Project, left: Standing, rows: int) -> list[str]:
     size = project.dataset.schema.unit.rows
     lines = [
         project.title[tongue()],
-        unit_words(project.dataset.schema.unit),
+        unit_words(project.dataset),
         *standing_words(project.budget, left),
         say(N_("errors of means are expected for {rows} rows"), rows=size or rows),
     ]
