@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.account import (
+    ZCDP,
     Epsilon,
     Gaussian,
     Geometric,
@@ -314,6 +315,22 @@ def test_rho_only_entries_are_told_soundly(delta):
     assert 0 < told < 1e-2
 
 
+def test_many_choices_are_told_by_their_rho_and_one_by_its_epsilon():
+    """An exponential mechanism costs ε²/8: no report is above what the guard converts."""
+    choices = [describe(Selection(1, "0.2", law="exponential"), count=20)]
+    rho = ZCDP("0.1")
+    told, guarded = Profile(choices).epsilon("1e-6"), float(epsilon_at(rho, "1e-6"))
+
+    assert guarded * (1 - 1e-9) <= told <= guarded * (1 + 1e-9)
+    assert told < 0.7 * Profile([pure("0.2", 20)]).epsilon("1e-6")
+    assert Profile(choices[:1]).epsilon(0) == pytest.approx(4)
+    assert Profile([{**choices[0], "count": 1}]).epsilon("1e-6") <= 0.2
+    with_laplace = Profile([*choices, laplace("0.1", 3)])
+    assert with_laplace.epsilon("1e-6") < guarded + 0.3
+    assert with_laplace.delta(guarded + 0.3) <= 1e-6
+    assert Profile(choices).delta(guarded + 1e-9) <= 1e-6
+
+
 def test_deltas_of_entries_add_up():
     """An answer that may fail costs its δ first; below it there is no ε."""
     thresholded = {**laplace("0.5"), "delta": "1e-7", "count": 3}
@@ -337,7 +354,8 @@ def test_all_kinds_are_described_and_read_back():
     assert spent.geometric == {(Fraction(1, 70), 7): 1}
     assert spent.gaussian == Fraction(4, 100)
     assert spent.concentrated == Fraction(2, 100)
-    assert sorted(spent.pure) == [Fraction(k, 10) for k in (3, 4, 6, 7)]
+    assert sorted(spent.pure) == [Fraction(k, 10) for k in (3, 6, 7)]
+    assert spent.bounded == {Fraction(2, 5): 1}
     assert Profile(map(describe, mechanisms)).epsilon("1e-6") < inf
 
 

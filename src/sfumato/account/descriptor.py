@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import TypeAlias, assert_never
 
@@ -96,6 +96,7 @@ class Spent:
         laplace: Loss ε → number of Laplace mechanisms.
         geometric: (rate a, sensitivity m) → number of geometric mechanisms.
         pure: ε → number of mechanisms of which only ε is known.
+        bounded: ε → number of mechanisms whose losses range over ε: exponential ones.
         delta: Σ δ of mechanisms that can fail.
     """
 
@@ -104,6 +105,7 @@ class Spent:
     laplace: Counter[Fraction] = field(default_factory=Counter)
     geometric: Counter[tuple[Fraction, int]] = field(default_factory=Counter)
     pure: Counter[Fraction] = field(default_factory=Counter)
+    bounded: Counter[Fraction] = field(default_factory=Counter)
     delta: Fraction = Fraction(0)
 
     @property
@@ -112,8 +114,8 @@ class Spent:
         if self.gaussian or self.concentrated:
             return None
         total = Fraction(0)
-        for loss, count in (*self.laplace.items(), *self.pure.items()):
-            total += loss * count
+        for kind in (self.laplace, self.pure, self.bounded):
+            total += sum(loss * count for loss, count in kind.items())
         for (rate, steps), count in self.geometric.items():
             total += rate * steps * count
         return total
@@ -129,7 +131,23 @@ class Spent:
         for (rate, steps), count in self.geometric.items():
             noise = Geometric(steps, _above(rate * steps))
             units += count * charge(noise, "zcdp").units
-        return self.gaussian + self.concentrated + Fraction(units, PICO)
+        whole = self.gaussian + self.concentrated + self.bounded_rho
+        return whole + Fraction(units, PICO)
+
+    @property
+    def bounded_rho(self) -> Fraction:
+        """Σ ε²/8 of the exponential mechanisms (Cesar, Rogers 2021, Lemma 3.4)."""
+        return sum((e * e * n / 8 for e, n in self.bounded.items()), Fraction(0))
+
+    def readings(self) -> tuple[Spent, ...]:
+        """Return the ways to count exponential mechanisms: by their ε, by their ρ."""
+        if not self.bounded:
+            return (self,)
+        by_rho = self.concentrated + self.bounded_rho
+        return (
+            replace(self, pure=self.pure + self.bounded, bounded=Counter()),
+            replace(self, concentrated=by_rho, bounded=Counter()),
+        )
 
 
 def read_descriptors(entries: Iterable[Mapping[str, object]]) -> Spent:
@@ -144,7 +162,7 @@ def read_descriptors(entries: Iterable[Mapping[str, object]]) -> Spent:
     ``k_norm``                          ``epsilon``; as ``pure``
     ``permute_and_flip``                ``sensitivity``, ``rate``, ``monotone`` (1 if
                                         all scores move one way); as ``pure``
-    ``exponential``                     the same; as ``pure``
+    ``exponential``                     the same; by its ε or by ε²/8, as is less
     ``zcdp``                            ``rho``
     ==================================  ========================================
 
@@ -171,7 +189,8 @@ def _add(spent: Spent, entry: Mapping[str, object]) -> None:
         raise _wrong(entry, "count")
     times = int(count)
     spent.delta += times * _number(entry, "delta", Fraction(0))
-    match entry.get("kind"):
+    kind = entry.get("kind")
+    match kind:
         case "laplace":
             loss = _number(entry, "sensitivity") / _number(entry, "scale")
             spent.laplace[loss] += times
@@ -189,7 +208,8 @@ def _add(spent: Spent, entry: Mapping[str, object]) -> None:
         case "permute_and_flip" | "exponential":
             sides = 1 if entry.get("monotone") == 1 else 2
             loss = sides * _number(entry, "sensitivity") * _number(entry, "rate")
-            spent.pure[loss] += times
+            exact = spent.bounded if kind == "exponential" else spent.pure
+            exact[loss] += times
         case "zcdp":
             spent.concentrated += times * _number(entry, "rho")
         case _:

@@ -86,7 +86,8 @@ class Profile:
             '1.75463e-08'
         """
         e = _read_epsilon(epsilon)
-        found = float(self._spent.delta) + self._delta_at(e)
+        least = min(p._delta_at(e) for p in self._readings())  # noqa: SLF001  its own
+        found = float(self._spent.delta) + least
         return min(1.0, found * (1 + ULP))
 
     def epsilon(self, delta: Amount | None) -> float:
@@ -97,8 +98,14 @@ class Profile:
         whole = self._spent.epsilon
         best = inf if whole is None else _up(whole)
         if left > 0 and best:
-            best = min(best, self._epsilon_at(left))
+            found = (p._epsilon_at(left) for p in self._readings())  # noqa: SLF001
+            best = min(best, *found)
         return best
+
+    def _readings(self) -> list[Profile]:
+        """Return a profile for each way to count; each is above the truth."""
+        ways = self._spent.readings()
+        return [self] if len(ways) == 1 else [Profile._of(way) for way in ways]
 
     def _delta_at(self, e: Fraction) -> float:
         """Return δ without what mechanisms lose by failing."""
