@@ -96,7 +96,9 @@ def test_errors_are_those_of_what_finding_bounds_leaves(run, desk, good):
 
     found = planned("0.5", "\nprivate_bounds = 0.99")
     words = run("plan", "project.toml", "--lang", "en").stdout
+    check = run("check", "project.toml", "--lang", "en").stdout
 
+    assert "clipping bounds are found within, near quantile 0.99" in check
     assert found["figures"] == planned("0.4")["figures"]
     assert found["epsilon"] == "0.5" and found["finding_bounds"]["epsilon"] == "0.1"
     assert "Of it ε 0.1 finds clipping bounds of Glucose first" in words

@@ -83,6 +83,9 @@ def _number(column: Real | Integer) -> str:
         words = say(N_("{words}; missing: {codes}"), words=words, codes=codes)
     if column.complete:
         words = say(N_("{words}; every row has one"), words=words)
+    if column.private is not None:
+        text = N_("{words}; clipping bounds are found within, near quantile {q:g}")
+        words = say(text, words=words, q=float(column.private.q))
     return words
 
 
