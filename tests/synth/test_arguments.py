@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import sfumato as sf
-from sfumato.errors import SfumatoError
+from sfumato.errors import SfumatoError, quoted
 from sfumato.synth import LinkedSynthesis, LinkedSynthesizer, Synthesis, Synthesizer
 from sfumato.testing import seeded
 
@@ -40,6 +40,7 @@ REFUSED = {
     "many rows": (lambda m: m.sample(BIG), "number of rows must be"),
     "no path": (lambda m: m.save(None), "a file has a path"),
     "a path of numbers": (lambda _: Synthesis.load([1]), "a file has a path"),
+    "no path of rows": (lambda m: m.sample(5).save(3), "a file has a path"),
     "no linked path": (lambda _: LinkedSynthesis.load(3), "a file has a path"),
 }
 
@@ -110,3 +111,22 @@ def test_linked_tables_are_given_by_name(others):
         LinkedSynthesizer().fit(paying, others, epsilon="1")
 
     assert paying.left == sf.Epsilon("9")
+
+
+@pytest.mark.parametrize("setting", ["head", "others", "shared", "weights"])
+def test_settings_of_linked_tables_are_refused_by_name(setting):
+    """Before anything is opened."""
+    wrong = [3, BIG, "x", [1], {"visits": "x"}]
+    for value in wrong[: 4 if setting in ("shared", "weights") else 5]:
+        with pytest.raises(SfumatoError, match=f"with {setting}="):
+            LinkedSynthesizer(**{setting: value})
+
+
+@pytest.mark.parametrize("rows", [-1, "x", None, BIG, float("nan"), [1]], ids=quoted)
+def test_a_guess_of_rows_is_a_number(rows):
+    """Of what is expected of a plan, and of its warnings."""
+    plan = Synthesizer().plan(session(), epsilon="1")
+
+    for act in (plan.expected, plan.warnings):
+        with pytest.raises(SfumatoError, match="the guess of the number of rows"):
+            act(rows=rows)

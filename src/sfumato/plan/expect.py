@@ -36,7 +36,7 @@ from sfumato.plan.record import (
 from sfumato.plan.term import bound
 from sfumato.words import N_
 
-__all__ = ["Expected", "expected_errors", "linear", "two_laplace_error"]
+__all__ = ["Expected", "expected_errors", "guessed", "linear", "two_laplace_error"]
 
 _MOST_ROWS = 2**63
 
@@ -62,6 +62,22 @@ class Expected:
     rows: float | None
 
 
+def guessed(rows: object) -> float:
+    """Return a public guess of a number of rows.
+
+    Raises:
+        DeclarationError: It is no number of at least 0.
+    """
+    guess = exact(rows)
+    if guess is None or not 0 <= guess <= _MOST_ROWS:
+        raise DeclarationError(
+            N_("the guess of the number of rows is a number, not {value}"),
+            hint=N_("write, for example, rows=1000: about how many you expect"),
+            value=quoted(rows),
+        )
+    return float(guess)
+
+
 def expected_errors(
     plan: Plan, *, rows: int = 1000, confidence: float = 0.95
 ) -> tuple[Expected, ...]:
@@ -81,14 +97,7 @@ def expected_errors(
             probability `confidence`.
         confidence: Probability that the error stays below `error`.
     """
-    guess = exact(rows)
-    if guess is None or not 0 <= guess <= _MOST_ROWS:
-        raise DeclarationError(
-            N_("the guess of the number of rows is a number, not {value}"),
-            hint=N_("write, for example, rows=1000: about how many you expect"),
-            value=quoted(rows),
-        )
-    size = plan.schema.unit.rows or float(guess)
+    size = plan.schema.unit.rows or guessed(rows)
     if plan.threshold is None:
         each = max(1.0, size / len(plan.groups))
     else:

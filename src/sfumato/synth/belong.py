@@ -16,7 +16,7 @@ from sfumato.question import Desk
 from sfumato.session import Session
 from sfumato.words import N_
 
-__all__ = ["check_desks", "check_left", "check_names", "check_tables", "desks_of",
+__all__ = ["check_desks", "check_left", "check_linked", "check_names", "check_tables", "desks_of",
            "payers_of"]  # fmt: skip
 
 _MOST_TABLES = 2  # beside the head
@@ -138,6 +138,36 @@ def payers_of(head: Desk, others: Mapping[str, Desk], name: str) -> list[Ledger[
     return list({ledger.place: ledger for ledger in reversed(ledgers)}.values())[::-1]
 
 
+def check_linked(head: object, others: object, shared: object, weights: object) -> None:
+    """Refuse settings of linked tables that are of another kind than asked for.
+
+    Raises:
+        DeclarationError: One is; the error names it.
+    """
+    named = others is None or isinstance(others, Mapping)
+    made = [head, *(others.values() if isinstance(others, Mapping) else ())]
+    texts = shared is None or (
+        isinstance(shared, Iterable) and all(isinstance(c, str) for c in shared)
+    )
+    weighed = weights is None or isinstance(weights, Mapping)
+    for setting, value, right in (
+        ("head", head, head is None or hasattr(head, "options")),
+        ("others", others, named and all(hasattr(m, "options") for m in made[1:])),
+        ("shared", shared, texts and not isinstance(shared, str)),
+        ("weights", weights, weighed),
+    ):
+        if not right:
+            raise DeclarationError(
+                N_("linked tables cannot be made with {setting}={value}"),
+                hint=N_(
+                    "head is a Synthesizer, others are such by name, shared is a list of "
+                    "columns, weights are whole numbers by name"
+                ),
+                setting=setting,
+                value=quoted(value),
+            )
+
+
 def check_names(
     head: Dataset,
     others: Mapping[str, Dataset],
@@ -154,8 +184,8 @@ def check_names(
             raise DeclarationError(
                 N_("no other table is called {name}"),
                 hint=N_("did you mean {near}?"),
-                name=repr(name),
-                near=nearest(str(name), others),
+                name=quoted(name),
+                near=nearest(quoted(name).strip("'"), others),
             )
     for value in weights.values():
         whole = isinstance(value, int) and not isinstance(value, bool)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, final
 
 from sfumato.declare.schema import Integer, Real
 from sfumato.plan.contingency import fraction, noise_of
+from sfumato.plan.expect import guessed
 from sfumato.synth.tree import cells_of
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def expected_tables(layout: Layout, *, rows: int) -> tuple[ExpectedTable, ...]:
     from sfumato.synth.run import shares_of
     from sfumato.synth.search import split
 
-    plan, options, rows = layout.plan, layout.options, max(1, rows)
+    plan, options, about = layout.plan, layout.options, max(1.0, guessed(rows))
     one, _, measuring = shares_of(options, plan.cost)
     unit = plan.schema.unit
     parts = _part(plan.cost, one if measuring else 1.0)
@@ -63,7 +64,7 @@ def expected_tables(layout: Layout, *, rows: int) -> tuple[ExpectedTable, ...]:
     found = []
     for grid, held in zip(layout.grids, bins, strict=True):
         spread = fine * sqrt(max(1.0, grid.coding.count / held))
-        error = min(1.0, 0.5 * held * spread / rows)
+        error = min(1.0, 0.5 * held * spread / about)
         found.append(ExpectedTable((grid.name,), held, error))
     if not measuring:
         return tuple(found)
@@ -72,7 +73,7 @@ def expected_tables(layout: Layout, *, rows: int) -> tuple[ExpectedTable, ...]:
     size = noise.mean_absolute_error / fraction(unit)
     for a, b in combinations(range(len(bins)), 2):
         cells = bins[a] * bins[b]
-        error = min(1.0, 0.5 * cells * size / rows)
+        error = min(1.0, 0.5 * cells * size / about)
         names = (layout.grids[a].name, layout.grids[b].name)
         found.append(ExpectedTable(names, cells, error))
     return tuple(found)

@@ -29,6 +29,7 @@ from sfumato.synth.arguments import check_progress
 from sfumato.synth.belong import (
     check_desks,
     check_left,
+    check_linked,
     check_names,
     check_tables,
     desks_of,
@@ -94,6 +95,7 @@ class LinkedSynthesizer:
         weights: Mapping[str, int] | None = None,
     ) -> None:
         """Keep the settings; reads nothing."""
+        check_linked(head, others, shared, weights)
         self.head = Synthesizer() if head is None else head
         self.others = dict(others or {})
         self.shared = None if shared is None else tuple(shared)

@@ -14,6 +14,7 @@ import numpy as np
 from sfumato.errors import ArgumentError, MissingExtraError
 from sfumato.release.files import write
 from sfumato.release.record import Claim
+from sfumato.synth.arguments import check_path
 from sfumato.synth.values import Values
 from sfumato.words import N_
 
@@ -129,8 +130,9 @@ class SyntheticTable:
         """Write the rows to a ``.csv`` file, whole or not at all.
 
         Raises:
-            ArgumentError: Another ending.
+            ArgumentError: No path, or another ending.
         """
+        check_path(path)
         where = Path(path)
         if where.suffix.lower() != ".csv":
             raise ArgumentError(
