@@ -90,6 +90,8 @@ def test_a_bad_line_changes_no_other_line(before, bad, after):
         ('x,note,g\n5,"one\ntwo",a\n6,,b\n', ((2,), (11,), (1, 1))),
         ("x,g\n5,a\x00\n6,b\n", ((2,), (11,), (0, 1))),
         ("x,g\r5,a\r6,b\r", ((2,), (11,), (1, 1))),
+        ("x,g\n5,a\r6,b\n7,b\n", ((2,), (12,), (0, 1))),
+        ("x,g\r\n5,a\r6,b\r\n7,b\r\n", ((2,), (12,), (0, 1))),
         ("x,g\n" + "9" * 300_000 + ",a\n", ((1,), (100,), (1, 0))),
         ('x,g\n1,"' + "a" * 300_000 + '"\n', ((1,), (1,), (0, 0))),
         ("x,g\nNA,a\nnull,b\n", ((2,), (0,), (1, 1))),
@@ -223,13 +225,14 @@ def test_people_whose_identifiers_share_their_first_line_are_two(tmp_path):
     assert integers(tmp_path / "t.csv", schema, plan) == ((2 << 20,),)
 
 
-def kept(longest, text):
+def kept(longest, text, ends="\r\n"):
     """Return the records of a text of which so many characters are kept."""
     with (
         mock.patch.object(lines, "LONGEST", longest),
         mock.patch.object(records, "LONGEST", longest),
     ):
-        whole = Lines(io.StringIO(text, newline=""))
+        newline = "" if len(ends) > 1 else ends
+        whole = Lines(io.StringIO(text, newline=newline), ends)
         return list(split_lines(whole, ",", whole))
 
 
@@ -262,6 +265,17 @@ def test_a_record_that_is_too_long_is_one_record(longest, table, end, whole):
         assert last == row[len(first)] or last.endswith(UNREAD)
         if sum(map(len, row)) * 2 + 4 * len(row) < longest:
             assert cells == row
+
+
+@pytest.mark.parametrize("longest", range(3, 30))
+def test_a_carriage_return_in_a_cell_ends_no_record(longest):
+    """Where lines end in another way; some writers do not quote it."""
+    rows = ["1,a", "a\rb\rc,\r,d\r", '"e"\rf,2', "3,\r\r", "2,b"]
+
+    found = kept(longest, "\n".join(rows), "\n")
+
+    assert len(found) == len(rows)
+    assert [found[0], found[-1]] == [["1", "a"], ["2", "b"]]
 
 
 @pytest.mark.parametrize("longest", range(3, 30))

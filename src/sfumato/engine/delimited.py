@@ -56,10 +56,11 @@ def load_csv(source: CSV, schema: Schema, *, memory: str | None = None) -> Table
     _check_format(source)
     _check_file(source)
     try:
+        ends = _ends(source)
         with Path(source.path).open(
-            encoding=source.encoding, errors="replace", newline=""
+            encoding=source.encoding, errors="replace", newline=ends
         ) as file:
-            lines = Lines(file)
+            lines = Lines(file, ends)
             each = iter(lines)
             first = next(each, "").removeprefix("\ufeff")
             _check_length(source, first)
@@ -80,6 +81,18 @@ def load_csv(source: CSV, schema: Schema, *, memory: str | None = None) -> Table
         path=repr(str(source.path)),
         encoding=source.encoding,
     )
+
+
+def _ends(source: CSV) -> str:
+    """Return the character at which lines end: that at which the first line does.
+
+    Otherwise a carriage return in a cell, which some writers do not quote, would make
+    rows of one.
+    """
+    with Path(source.path).open(
+        encoding=source.encoding, errors="replace", newline=""
+    ) as file:
+        return "\r" if file.readline(LONGEST).endswith("\r") else "\n"
 
 
 def _read(

@@ -40,6 +40,7 @@ class Lines:
     the next line.
 
     Attributes:
+        ends: The characters at which lines end.
         heavy: Characters read so far in lines, and in rows of many lines, above a
             thousand.
         is_cut: Whether the last line was cut and the rest of it is still unread.
@@ -51,11 +52,16 @@ class Lines:
         ([1048576, 2], 1048576)
     """
 
-    __slots__ = ("_file", "_light", "_pending", "heavy", "is_cut")
+    __slots__ = ("_file", "_light", "_pending", "ends", "heavy", "is_cut")
 
-    def __init__(self, file: _Reader) -> None:
-        """Read nothing yet."""
-        self._file = file
+    def __init__(self, file: _Reader, ends: str = "\r\n") -> None:
+        """Read nothing yet.
+
+        Args:
+            file: The text.
+            ends: The characters at which its lines end.
+        """
+        self._file, self.ends = file, ends
         self.heavy = self._light = 0
         self._pending, self.is_cut = "", False
 
@@ -66,11 +72,11 @@ class Lines:
                 self.heavy += len(line)
             else:
                 self._light += len(line)
-            if len(line) < LONGEST or line[-1] in "\r\n":
+            if len(line) < LONGEST or line[-1] in self.ends:
                 yield line
                 continue
             rest = self._file.readline(LONGEST)
-            if rest in ("", "\n", "\r", "\r\n"):
+            if not rest.strip("\r\n"):
                 yield line + rest
                 continue
             self._pending, self.is_cut = line[-1] + rest, True
@@ -81,7 +87,7 @@ class Lines:
         """Yield what the last line was cut off from, its last kept character too."""
         while self.is_cut:
             piece = self._pending
-            ended = piece[-1] in "\r\n"
+            ended = piece[-1] in self.ends
             self._pending = "" if ended else self._file.readline(LONGEST)
             self.is_cut = bool(self._pending)
             yield piece

@@ -21,10 +21,10 @@ from sfumato.engine.lines import LONGEST, Lines
 
 __all__ = ["Quoted", "split_lines"]
 
-_State: TypeAlias = Literal["start", "plain", "inside", "quote", "ended", "stray"]
+_State: TypeAlias = Literal["start", "plain", "inside", "quote", "stray"]
 """Where in a record a text ends: at the start of a cell, in one without quotes, inside of
-quotes, or behind a quote that ends the cell unless another follows; behind the record, or
-behind a quote that ends no cell."""
+quotes, behind a quote that ends the cell unless another follows, or behind one that ends
+none."""
 
 
 def split_lines(
@@ -153,7 +153,7 @@ class Quoted:
         """Pass over a record up to its end; if it has none, over nothing and tell so."""
         mark, held = lines.mark(), tuple(self.ahead)
         pieces = chain([text] if text else [], self._held(lines), lines.onward())
-        if _is_ended(pieces, self._separator, state):
+        if _is_ended(pieces, self._separator, lines.ends, state):
             return True
         lines.back(mark)
         self.ahead.clear()
@@ -167,7 +167,7 @@ class Quoted:
             yield line[:-1] if lines.is_cut and not self.ahead else line
 
 
-def _is_ended(pieces: Iterable[str], separator: str, state: _State) -> bool:
+def _is_ended(pieces: Iterable[str], separator: str, ends: str, state: _State) -> bool:
     """Read pieces up to the end of a record, which ends a piece; false if it never ends.
 
     A quoted cell does not end where something else than a separator follows its quote,
@@ -177,8 +177,10 @@ def _is_ended(pieces: Iterable[str], separator: str, state: _State) -> bool:
         at = 0
         while at < len(piece):
             state, at = _step(piece, at, separator, state)
-            if state in ("ended", "stray"):
-                return state == "ended"
+            if state == "stray":
+                return False
+        if state != "inside" and piece[-1] in ends:
+            return True
     return state != "inside"
 
 
@@ -189,8 +191,8 @@ def _step(piece: str, at: int, separator: str, state: _State) -> tuple[_State, i
         after = piece.find('"', at) + 1
         return ("quote", after) if after else ("inside", len(piece))
     if state == "quote":
-        if sign in "\r\n":
-            return "ended", at + 1
+        if sign in "\r\n" and not piece[at:].strip("\r\n"):
+            return "quote", len(piece)
         signs: dict[str, _State] = {'"': "inside", separator: "start"}
         return signs.get(sign, "stray"), at + 1
     if state == "start" and sign == '"':
@@ -198,4 +200,4 @@ def _step(piece: str, at: int, separator: str, state: _State) -> tuple[_State, i
     after = piece.find(separator, at) + 1
     if after:
         return "start", after
-    return "ended" if piece[-1] in "\r\n" else "plain", len(piece)
+    return "plain", len(piece)
