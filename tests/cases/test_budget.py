@@ -4,6 +4,7 @@ import hashlib
 import json
 import os
 import random
+import struct
 import subprocess
 import sys
 import threading
@@ -11,12 +12,14 @@ from contextlib import nullcontext
 from fractions import Fraction
 from itertools import permutations
 from statistics import fmean, pstdev
+from zipfile import ZipFile
 
 import numpy as np
 import pandas as pd
 import pytest
 
 import sfumato as sf
+from sfumato import models
 from sfumato.account import LargeDeltaWarning
 from sfumato.ledger import descriptors, show
 from sfumato.synth import Synthesizer
@@ -166,6 +169,39 @@ def test_bc093_a_seed_repeats_a_synthesis_anywhere(processes):
 
     assert len(found) == 2 + processes
     assert len(set(found)) == 1
+
+
+def test_bc095_saved_models_hold_no_training_value(tmp_path):
+    """No eight bytes and no text of any of 400 values is in a file that is saved."""
+    x = np.random.default_rng(95).random((200, 2))
+    y = (x[:, 0] > x[:, 1]).astype(int)
+    bounds = ([0, 0], [1, 1])
+    kept = []
+    for number, model in enumerate((
+        models.LogisticRegression(bounds=bounds, classes=[0, 1]),
+        models.LinearRegression(bounds=bounds, y_bounds=(0, 1)),
+        models.GaussianNB(bounds=bounds, classes=[0, 1]),
+        models.StandardScaler(bounds=bounds),
+    )):  # fmt: skip
+        model.set_params(epsilon="4", budget=models.ModelBudget("4")).fit(x, y)
+        models.save(model, tmp_path / f"{number}.json")
+        kept.append((tmp_path / f"{number}.json").read_bytes())
+    schema = sf.Schema({c: sf.Real(0, 1, step="1e-16") for c in "ab"})
+    data = sf.Dataset(pd.DataFrame(x, columns=["a", "b"]), schema=schema, name="t")
+    made = Synthesizer("oneshot").fit(data, budget=sf.Epsilon("4"))
+    made.save(tmp_path / "t.synth")
+    with ZipFile(tmp_path / "t.synth") as arrays:
+        kept.append(b"".join(map(arrays.read, arrays.namelist())))
+
+    def leaks(content):
+        texts = {p for v in x.ravel().tolist()
+                 for p in (struct.pack("<d", v), struct.pack(">d", v),
+                           repr(v)[:14].encode(), f"{v:.12f}"[:-1].encode())}  # fmt: skip
+        return any(text in content for text in texts)
+
+    assert all(content.lstrip().startswith(b"{") for content in kept[:-1])  # JSON
+    assert not any(map(leaks, kept))
+    assert leaks(x.tobytes()) and leaks(json.dumps(x.tolist()).encode())
 
 
 def test_bc045_and_bc047_synthesis_asks_for_a_budget():
