@@ -110,6 +110,19 @@ def test_a_search_is_tested_as_its_model():
     assert budget.spent == sf.Epsilon("1")
 
 
+def test_a_list_of_one_row_fails_no_search():
+    """Coins may leave no row for fitting; each of 60 searches has a chance of 1/2 of it."""
+    model = LogisticRegression(bounds=(-1, 1), classes=[0, 1])
+    budget = ModelBudget("60")
+
+    for _ in range(60):
+        PrivateSearchCV(
+            model, {"degree": [1]}, epsilon="1", budget=budget, fit_share=0.5
+        ).fit([[0.5, "n/a"]], [1])
+
+    assert budget.left.units == 0
+
+
 def test_an_identifier_of_bytes_that_are_no_text_fails_no_search():
     """It is a person like others; an error after the debit would tell of her."""
     ids = np.array([b"p%d" % (i // 2) for i in range(len(X))])

@@ -301,7 +301,9 @@ class _Parts:
             np.flatnonzero(first),
             np.flatnonzero(~first & kept),
         )
-        self.X, self.y = X, y
+        # A list of no rows would not say how many columns there are.
+        self.X = np.asarray(X, object) if isinstance(X, list | tuple) else X
+        self.y = y
 
     def fit(self, model: Any) -> Any:
         ids = {} if self.ids is None else {"privacy_ids": self.ids[self.fitting]}
