@@ -110,6 +110,25 @@ def test_a_search_is_tested_as_its_model():
     assert budget.spent == sf.Epsilon("1")
 
 
+@pytest.mark.parametrize(
+    "ids",
+    [
+        [], ["a"], [None], ["a", "b", None], [7, 8, 9], np.arange(5), np.array([0.5, np.nan, 1]),
+        np.array(["x", "y", ""]), np.array([b"x", b"\xff"]),
+        pd.Series([1, 2, None], dtype="Int64"), pl.Series(["u", "v"]),
+        np.array(["2020-01-01", "NaT"], "datetime64[D]"),
+    ],
+    ids=lambda ids: f"{type(ids).__name__} of {len(ids)}",
+)  # fmt: skip
+def test_every_person_has_a_coin(ids):
+    """Also where each row is another one's, and where some are nobody's."""
+    persons = persons_of(ids, len(ids))
+
+    found = coins(len(ids), 0.5, persons)
+
+    assert found.shape == (len(ids),) and found.dtype == bool
+
+
 def test_a_list_of_one_row_fails_no_search():
     """Coins may leave no row for fitting; each of 60 searches has a chance of 1/2 of it."""
     model = LogisticRegression(bounds=(-1, 1), classes=[0, 1])

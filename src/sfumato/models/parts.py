@@ -27,9 +27,8 @@ def coins(
         share: Chance of the first part, above 0 and below 1.
         persons: Whose each row is; default: each row is a person's own.
     """
-    drawn = noise.default().words(count)
-    if persons is not None:
-        drawn = drawn[numbered(persons)]
+    drawn = noise.default().words(count + 1)  # one for nobody: persons may be as many
+    drawn = drawn[:count] if persons is None else drawn[numbered(persons)]
     found: NDArray[np.bool_] = drawn < np.uint64(int(Fraction(share) * 2**64))
     return found
 
