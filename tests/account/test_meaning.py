@@ -76,6 +76,26 @@ def test_deployments_name_their_unit():
     assert all(d.source in ("primary", "secondary") for d in DEPLOYMENTS)
 
 
+READ = """
+Facebook one: 0.45 1e-5 | Facebook all: 1.453 - | symptoms: 1.68 - | health data: 2 -
+vaccination: 2.19 1e-5 | emoji: 4 - | lookup hints: 8 - | Israel: 9.98 0
+QuickType: 16 - | AWS: 20 - | Census*: 19.61 1e-10 | LinkedIn: 34.9 7e-9 | Sandbox: 64 -
+"""
+
+
+def test_deployments_have_the_figures_that_were_read():
+    """Each ε and δ as in the source that was read; told by others where starred."""
+    rows = [row for line in READ.strip().splitlines() for row in line.split(" | ")]
+    assert len(rows) == len(DEPLOYMENTS)
+    for row, found in zip(rows, DEPLOYMENTS, strict=True):
+        name, _, figures = row.partition(": ")
+        epsilon, delta = figures.split()
+        assert name.rstrip("*").split()[0] in found.name
+        assert found.epsilon_to == epsilon
+        assert found.delta == (None if delta == "-" else delta)
+        assert found.source == ("secondary" if "*" in name else "primary")
+
+
 def test_scenarios_are_the_tutorials():
     """Research 0.3 to 0.7, real-time 0.1 to 0.3, features 0.5 to 1."""
     assert [(str(s.low), str(s.high)) for s in SCENARIOS] == [

@@ -8,8 +8,10 @@ import signal
 import sqlite3
 import subprocess
 import sys
+import tempfile
 import threading
 import time
+from pathlib import Path
 
 import pytest
 
@@ -220,10 +222,9 @@ def test_a_file_that_may_not_grow_fails_the_debit(path, limit):
 @pytest.mark.skipif(
     os.name != "posix" or os.geteuid() != 0, reason="mounting needs root"
 )
-def test_a_full_disk_fails_the_debit(tmp_path):
+def test_a_full_disk_fails_the_debit():
     """A tmpfs of 400 kB: every answer is in the ledger, what failed is not released."""
-    disk = tmp_path / "disk"
-    disk.mkdir()
+    disk = Path(tempfile.mkdtemp(prefix="sfumato-disk-"))  # pytest could not tidy it up
     mount = ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(disk)]
     if subprocess.run(mount, capture_output=True).returncode:
         pytest.skip("mounting is not allowed here")
@@ -243,6 +244,7 @@ def test_a_full_disk_fails_the_debit(tmp_path):
         del ledger
         gc.collect()
         subprocess.run(["umount", "-l", str(disk)], check=False)
+        disk.rmdir()
 
 
 def test_an_anchor_that_cannot_be_written_stops_the_release(book, path, monkeypatch):

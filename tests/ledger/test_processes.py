@@ -6,6 +6,7 @@ import gc
 import multiprocessing
 import os
 import pickle
+import random
 import signal
 import threading
 import time
@@ -278,4 +279,57 @@ def test_a_killed_holder_gives_its_turn_away(book, path):
     ledger.debit(TENTH, plan="p")
 
     assert time.monotonic() - began < 5
+    assert verify(path).sound
+
+
+@needs_fork
+def test_a_stopped_process_delays_the_others_and_spoils_nothing(book, path):
+    """SIGSTOP at random moments, also while it holds the turn; SIGCONT lets all go on."""
+    ledger = book(path, cap="1000")
+    ledger.debit(HUNDREDTH, plan="p")
+    pid = os.fork()
+    if pid == 0:
+        signal.alarm(60)
+        while True:
+            ledger.debit(HUNDREDTH, plan="p")
+    dice, done = random.Random(4), []
+
+    def work():
+        done.append(ledger.debit(HUNDREDTH, plan="p"))
+
+    try:
+        for _ in range(25):
+            time.sleep(dice.random() * 0.01)
+            os.kill(pid, signal.SIGSTOP)
+            thread = threading.Thread(target=work)
+            thread.start()
+            thread.join(0.05)
+            os.kill(pid, signal.SIGCONT)
+            thread.join(60)
+    finally:
+        os.kill(pid, signal.SIGKILL)
+        os.waitpid(pid, 0)
+
+    overview = show(path)
+    assert len(done) == 25
+    assert len({receipt.sequence for receipt in done}) == 25
+    assert overview.budgets[0].spent == overview.debits * HUNDREDTH.units
+    assert verify(path).sound
+
+
+def test_a_clock_that_goes_back_changes_nothing(book, path, monkeypatch):
+    """Times in the ledger are told, not relied on: neither order nor anchor needs them."""
+    book(path).debit(TENTH, plan="p")
+    gc.collect()
+    past, nanoseconds = time.time() - 10**8, time.time_ns() - 10**17
+    monkeypatch.setattr(time, "time", lambda: past)
+    monkeypatch.setattr(time, "time_ns", lambda: nanoseconds)
+    ledger = book(path)
+    ledger.debit(TENTH, plan="p")
+
+    assert str(ledger.spent) == "0.2"
+    del ledger
+    gc.collect()
+    monkeypatch.undo()
+    assert str(book(path).spent) == "0.2"
     assert verify(path).sound
