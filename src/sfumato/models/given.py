@@ -16,6 +16,8 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.utils import column_or_1d
 
+from sfumato.engine.cell import plain
+
 __all__ = ["as_listed", "column_of", "one_column"]
 
 _SEVERAL = (list, tuple, dict, set, np.ndarray)
@@ -49,7 +51,7 @@ def column_of(series: Any) -> NDArray[Any]:
     elif (machine := getattr(series.dtype, "numpy_dtype", None)) is not None:
         if machine.kind in "biu" and (gone := series.isna()).any():
             cells = zip(gone, series, strict=True)
-            return _objects([None if is_gone else cell for is_gone, cell in cells])
+            return _objects([None if is_gone else plain(c) for is_gone, c in cells])
         if machine.kind in "biu":
             return np.asarray(series.to_numpy(machine))
     return np.asarray(series.to_numpy())
