@@ -223,9 +223,9 @@ def test_a_file_that_may_not_grow_fails_the_debit(path, limit):
     os.name != "posix" or os.geteuid() != 0, reason="mounting needs root"
 )
 def test_a_full_disk_fails_the_debit():
-    """A tmpfs of 400 kB: every answer is in the ledger, what failed is not released."""
+    """A tmpfs of 800 kB: every answer is in the ledger, what failed is not released."""
     disk = Path(tempfile.mkdtemp(prefix="sfumato-disk-"))  # pytest could not tidy it up
-    mount = ["mount", "-t", "tmpfs", "-o", "size=400k", "tmpfs", str(disk)]
+    mount = ["mount", "-t", "tmpfs", "-o", "size=800k", "tmpfs", str(disk)]
     if subprocess.run(mount, capture_output=True).returncode:
         pytest.skip("mounting is not allowed here")
     try:

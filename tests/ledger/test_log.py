@@ -226,7 +226,12 @@ def test_a_look_at_a_busy_log_is_not_relied_on(book, path):
 
 def test_a_planted_end_without_its_word_is_caught(book, path, monkeypatch):
     """If ends were all alike, an emptied log would pass; the anchor is the next guard."""
+
+    def wrote(running, at, _last):
+        running.at, running.end = at, Log.end(b"", 0)
+
     monkeypatch.setattr(Log, "end", staticmethod(lambda *_: b"\0" * 25))
+    monkeypatch.setattr(Running, "wrote", wrote)
 
     with pytest.raises(LedgerError, match="ends at entry 101, its anchor at 102"):
         stale(path, book)
@@ -525,6 +530,130 @@ def test_two_copies_that_share_an_anchor_are_noticed_at_once(company, tmp_path):
     for writer in mine:
         with pytest.raises(LedgerError, match="its anchor at"):
             writer.submit(order())
+
+
+# What is written before the last look.
+
+
+class Hooked:
+    """Folders of which somebody thinks something when they are looked at."""
+
+    def __init__(self, hook):
+        self.hook = hook
+
+    def are_same(self):
+        self.hook()
+        return True
+
+
+def refuse():
+    """What a look at a replaced file does."""
+    raise LedgerError("the ledger was replaced", hint="put it back")
+
+
+@pytest.mark.parametrize("more", [0, 3])
+def test_a_debit_that_is_refused_after_it_was_written_is_taken_back(
+    book, path, monkeypatch, more
+):
+    """Not even who has read it meanwhile, as one may without the turn, builds on it."""
+    ledger, other = book(path, cap="100"), other_writer(path)
+    for _ in range(2):
+        other.submit(order())
+        ledger.debit(HUNDREDTH, plan="p")
+    mine, theirs = ledger._writer._logbook, other._logbook
+    mine._running.company = 0
+    ledger.debit(HUNDREDTH, plan="p")
+    seen = []
+
+    def hook():
+        assert mine._log.newest(FIRST, mine._log.header()).at == mine._running.at
+        seen.append(theirs._catch_up(theirs._running))
+        assert theirs._running.tail == mine._running.tail
+        refuse()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(mine, "_folders", Hooked(hook))
+        with pytest.raises(LedgerError, match="was replaced"):
+            ledger.debit(TENTH, plan="taken back")
+    assert seen == [True]
+    assert mine._running is None
+    for _ in range(more):  # others may write to where it stood, and beyond
+        ledger.debit(HUNDREDTH, plan="p")
+    told = [other.submit(order()).head, ledger.debit(HUNDREDTH, plan="p").head]
+
+    assert set(told) <= set(heads(path))
+    assert str(ledger.spent) == str(Epsilon.from_units((7 + more) * 10**10))
+    assert verify(path).sound
+
+
+def test_a_planted_fault_in_taking_back_is_caught(book, path, monkeypatch):
+    """If only the old end were put back, who had read the record would build on it."""
+
+    def take_back(log, at, _stop):
+        log.write(Log.end(log.header(), 0), at)
+
+    monkeypatch.setattr(Log, "take_back", take_back)
+
+    with pytest.raises((LedgerError, AssertionError)):
+        test_a_debit_that_is_refused_after_it_was_written_is_taken_back(
+            book, path, monkeypatch, 0
+        )
+
+
+def test_another_anchor_is_noticed_before_a_debit_is_told(book, path, tmp_path):
+    """Also by who is alone and looks at the folder after writing."""
+    ledger = book(path, cap="100")
+    for _ in range(3):
+        ledger.debit(HUNDREDTH, plan="p")
+    (tmp_path / "b").mkdir()
+    stranger = Ledger(tmp_path / "b" / "b", dataset="pima", cap=Epsilon("1"))
+    stranger.debit(HUNDREDTH, plan="p")
+    anchor = path.with_name(path.name + ".anchor")
+    kept = anchor.read_bytes()
+    other = tmp_path / "b" / "b.anchor"
+    anchor.unlink()
+    shutil.copy(other, anchor)
+
+    with pytest.raises(LedgerError, match="is not the anchor of this ledger"):
+        ledger.debit(HUNDREDTH, plan="p")
+    assert anchor.read_bytes() == other.read_bytes()
+    anchor.unlink()
+    anchor.write_bytes(kept)
+
+    ledger.debit(HUNDREDTH, plan="p")
+    assert str(ledger.spent) == "0.04"
+    assert verify(path).sound
+
+
+@needs_fork
+def test_those_who_read_without_the_turn_take_over_whole_records_only(book, path):
+    """While another process writes as fast as it can, what is taken over is its chain."""
+    ledger = book(path, cap="100")
+    other = other_writer(path)
+    for _ in range(2):
+        ledger.debit(HUNDREDTH, plan="p")
+        other.submit(order())
+    other.close()
+    child = os.fork()
+    if not child:
+        for _ in range(300):
+            ledger.debit(Epsilon("0.001"), plan="p")
+        os._exit(0)
+    reader = other_writer(path)
+    reader.submit(order())
+    taken = set()
+    while not os.waitpid(child, os.WNOHANG)[0]:
+        running = reader._logbook._running
+        if not reader._logbook._catch_up(running):
+            reader.submit(order(10**9))
+            continue
+        taken.add((running.tail.place, running.tail.head))
+
+    lines = [json.loads(line) for line in export(path)]
+    known = {(line["body"]["place"], line["hash"]) for line in lines}
+    assert taken <= known
+    assert len(taken) > 3
+    assert verify(path).sound
 
 
 # One writer at a time.

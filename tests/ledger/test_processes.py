@@ -221,14 +221,14 @@ def test_one_refusal_does_not_fail_the_others(book, path):
 def test_waiting_debits_share_a_commit(book, path):
     """While one thread writes, all who wait are written together by the next."""
     ledger, commits = book(path, cap="1000"), []
-    write = ledger._writer._run
+    write = ledger._writer._commit
 
     def counted(batch):
         commits.append(len(batch))
         time.sleep(0.02)
         write(batch)
 
-    ledger._writer._run = counted
+    ledger._writer._commit = counted
     in_threads(16, lambda: ledger.debit(HUNDREDTH, plan="p"))
 
     assert sum(commits) == 16
@@ -239,14 +239,14 @@ def test_waiting_debits_share_a_commit(book, path):
 def test_an_interrupt_leaves_no_thread_waiting(book, path):
     """KeyboardInterrupt in the writing thread: the others get an error, not a hang."""
     ledger, outcomes = book(path), []
-    write, gate = ledger._writer._run, threading.Event()
+    write, gate = ledger._writer._commit, threading.Event()
 
     def interrupted(_batch):
         gate.wait(10)
-        ledger._writer._run = write
+        ledger._writer._commit = write
         raise KeyboardInterrupt
 
-    ledger._writer._run = interrupted
+    ledger._writer._commit = interrupted
 
     def work():
         try:

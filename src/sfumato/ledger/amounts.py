@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple, Protocol, TypeVar
 
+from sfumato.account.loss import decimal_text
 from sfumato.errors import DeclarationError, LedgerError, quoted
 from sfumato.words import N_
 
-__all__ = ["LARGEST", "Amounts", "Loss", "loss_of", "read_cap", "read_cost"]
+__all__ = ["LARGEST", "Amounts", "Loss", "loss_of", "read_cap", "read_cost", "text_of"]
 
 LARGEST = 2**62  # amounts are 64-bit integers in every database we use
 _WORDS = {"epsilon": "epsilon", "zcdp": "rho", "gdp": "Gaussian rho"}
@@ -60,9 +61,7 @@ class Amounts(NamedTuple):
             >>> str(Amounts("epsilon", 25 * 10**11)), str(Amounts("zcdp", 1, 10**12))
             ('2.5', '0.000000000001 + delta 0.000001')
         """
-        text = _decimal(self.units, 12)
-        delta = self.delta_units
-        return f"{text} + delta {_decimal(delta, 18)}" if delta else text
+        return text_of(self.units, self.delta_units)
 
 
 def read_cost(loss: Loss) -> Amounts:
@@ -123,7 +122,13 @@ def loss_of(like: L, units: int, delta_units: int) -> L:
     return made
 
 
-def _decimal(units: int, places: int) -> str:
-    whole, part = divmod(units, 10**places)
-    digits = f"{part:0{places}d}".rstrip("0")
-    return f"{whole}.{digits}" if digits else str(whole)
+def text_of(units: int, delta_units: int = 0) -> str:
+    """Return an amount of any currency as exact decimal text.
+
+    Examples:
+        >>> text_of(10**9), text_of(3 * 10**12, 10**9)
+        ('0.001', '3 + delta 0.000000001')
+    """
+    whole, part = divmod(units, 1_000_000_000_000)
+    text = f"{whole}.{part:012d}".rstrip("0") if part else str(whole)
+    return f"{text} + delta {decimal_text(delta_units, 18)}" if delta_units else text

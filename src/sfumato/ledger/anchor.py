@@ -152,6 +152,14 @@ class Anchor:
             return self._first_look(file, identity)  # cut: that is all it says now
         return self._read_on(file, data, identity, known)
 
+    def is_as_left(self) -> bool:
+        """Return whether nothing stands behind the line that was added last."""
+        file, end, own = self._file, self._end, self._own
+        if file is None or end is None or _pread(file, _NEAR[0], end) != own:
+            return False
+        self._end, self._own = end + len(own), b""
+        return bool(own)
+
     def agrees(self, known: Known) -> bool:
         """Return whether one look shows the last mark to be of an entry that is known.
 
@@ -333,7 +341,8 @@ def line_of(text: str, identity: str) -> bytes:
 
     A line break comes first: it ends a line that a power cut may have torn.
     """
-    return f"\n{text} {_check(text, identity)}".encode()
+    check = hashlib.sha256(f"{identity} {text}".encode()).hexdigest()[:16]
+    return f"\n{text} {check}".encode()
 
 
 def _check(text: str, identity: str) -> str:

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Final, Generic, Literal, NoReturn, TypeVar, final, overload
 
 from sfumato.errors import LedgerError
-from sfumato.ledger.amounts import Amounts, Loss, loss_of, read_cap, read_cost
+from sfumato.ledger.amounts import Amounts, Loss, loss_of, read_cap, read_cost, text_of
 from sfumato.ledger.balances import Balance
 from sfumato.ledger.budgets import (
     all_balances,
@@ -150,7 +150,6 @@ class Ledger(Generic[L]):
         """Open or create the ledger and the budgets; spends nothing."""
         self.dataset, self.cap = check_text("the name of a dataset", dataset), cap
         self._cap = str(cap)
-        self._told = -1, 0, ""
         wanted = _wanted(dataset, read_cap(cap), limits, blocks)
         self._limits = tuple(sorted({(x.kind, x.name) for x in limits}))
         self._writer = writer_of(path, anchor)
@@ -282,8 +281,8 @@ class Ledger(Generic[L]):
         receipt = Receipt(
             self.dataset,
             done.sequence,
-            self._text_of(order.cost),
-            str(loss_of(self.cap, done.spent, done.delta_spent)),
+            text_of(order.cost.units, order.cost.delta_units),
+            text_of(done.spent, done.delta_spent),
             self._cap,
             order.plan,
             done.time,
@@ -338,21 +337,13 @@ class Ledger(Generic[L]):
             )
         return found
 
-    def _text_of(self, cost: Amounts) -> str:
-        """Return a cost in words; the last one is remembered."""
-        units, delta, text = self._told
-        if units != cost.units or delta != cost.delta_units:
-            text = str(loss_of(self.cap, cost.units, cost.delta_units))
-            self._told = cost.units, cost.delta_units, text
-        return text
-
     def _receipt(self, entry: Entry) -> Receipt:
         said = entry.fields
         return Receipt(
             dataset=self.dataset,
             sequence=entry.debits,
-            cost=str(loss_of(self.cap, said["units"], said["delta_units"])),
-            spent=str(loss_of(self.cap, said["spent"], said["delta_spent"])),
+            cost=text_of(said["units"], said["delta_units"]),
+            spent=text_of(said["spent"], said["delta_spent"]),
             cap=self._cap,
             plan=said["plan"],
             time=said["time"],

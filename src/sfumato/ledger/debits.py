@@ -96,8 +96,8 @@ class Order(NamedTuple):
         body = self.body(running.tail, spent, delta_spent, time)
         heading = "debit", self.dataset, self.request, 0
         record = running.append(heading, body, changes=changes)
-        paid = Paid(record.debits, record.hash, spent, delta_spent, time)
-        return paid, record.bytes()
+        told = record.debits, record.hash, spent, delta_spent, time
+        return tuple.__new__(Paid, told), record.bytes()
 
     def body(self, tail: Tail, spent: int, delta_spent: int, time: str) -> str:
         """Return the body of the entry that follows `tail`.

@@ -35,7 +35,6 @@ import sys
 import uuid
 import zlib
 from collections.abc import Iterator
-from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
 
@@ -48,19 +47,21 @@ from sfumato.words import N_
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["FIRST", "LENGTH", "Added", "Log", "Record", "flush", "start"]
+__all__ = ["FIRST", "LENGTH", "WORD", "Added", "Log", "Record", "flush", "start"]
 
 FIRST = 4096  # where the first record stands: the header has a page of its own
-LENGTH = 256 * 1024
+LENGTH = 512 * 1024
 _MAGIC = b"sfumato log of ledger "
-_WORD = 16
-_HEADER = len(_MAGIC) + 32 + 1 + _WORD
+WORD = 16
+_HEADER = len(_MAGIC) + 32 + 1 + WORD
 _START = 8  # digits: where the last record begins
-_END = 1 + _WORD + _START
+_END = 1 + WORD + _START
 _LINE = re.compile(
     rb"([0-9a-f]{8}) (\d{1,19}) (\d{1,19}) ([0-9a-f]{64}) (-|\+?[0-9:,]+|\+) (\d{1,19}) (-?\d{1,19})\n"
 )
-_NEWS = 1 << 14  # bytes that are read at first
+_NEWS = 1 << 13  # bytes that are read at first
+_CLOSED = -1
+_HAVE_ADVICE = hasattr(os, "posix_fadvise")
 
 
 class Record(NamedTuple):
@@ -108,7 +109,7 @@ class Added(NamedTuple):
         last: The last one.
         at: Where it ends.
         end: What stands there.
-        bytes: All of them.
+        bytes: All of them; none if nobody has added any.
     """
 
     last: Record
@@ -117,25 +118,17 @@ class Added(NamedTuple):
     bytes: bytes
 
 
+_NOTHING = Added(Record(0, 0, "", "", "", None), 0, b"", b"")
+
+
 class Log:
     """The file, by its path; it is opened when first needed."""
 
     def __init__(self, path: Path) -> None:
         """Name the file."""
         self.path = path
-        self._file: int | None = None
+        self.file = _CLOSED  # the open file; whoever reads a closed one gets an error
         self._same = (0, 0)
-
-    @property
-    def file(self) -> int:
-        """The open file."""
-        if self._file is None:
-            raise LedgerError(
-                N_("the log {path} of the ledger is not open"),
-                hint=N_("ask again; nothing was spent"),
-                path=str(self.path),
-            )
-        return self._file
 
     def open(self, identity: str, *, create: bool = True) -> bool:
         """Open the file or create it; return whether it is open.
@@ -143,7 +136,7 @@ class Log:
         Raises:
             LedgerError: It is no log, or another ledger's. Nothing was spent.
         """
-        if self._file is not None:
+        if self.file != _CLOSED:
             return True
         if not create and not self.path.exists():
             return False
@@ -157,14 +150,14 @@ class Log:
             os.close(file)
             raise
         found = os.fstat(file)
-        self._file, self._same = file, (found.st_dev, found.st_ino)
+        self.file, self._same = file, (found.st_dev, found.st_ino)
         return True
 
     def close(self) -> None:
         """Close the file."""
-        if self._file is not None:
-            os.close(self._file)
-            self._file = None
+        if self.file != _CLOSED:
+            file, self.file = self.file, _CLOSED
+            os.close(file)
 
     def is_in_place(self) -> bool:
         """Return whether the path still leads to the open file."""
@@ -185,9 +178,9 @@ class Log:
             at: Where the last record ends.
             busy: SQLite is about to be changed; else it has been, or is as it was.
         """
-        header = self.header()[:-_WORD] + _new_word(busy=busy)
-        _write(self.file, self.end(header, 0), at)
-        _write(self.file, header, 0)
+        header = self.header()[:-WORD] + _new_word(busy=busy)
+        self.write(self.end(header, 0), at)
+        self.write(header, 0)
         return header
 
     @staticmethod
@@ -198,7 +191,15 @@ class Log:
     @staticmethod
     def end(header: bytes, last: int) -> bytes:
         """Return what stands behind the last record, which begins at `last`."""
-        return b"\0%b%08d" % (header[-_WORD:], last)
+        return b"\0%b%08d" % (header[-WORD:], last)
+
+    def take_back(self, at: int, stop: int) -> None:
+        """Remove what was written between two places and not made durable.
+
+        Whoever has read it meanwhile reads anew, as the word is another one.
+        """
+        self.write(bytes(stop + _END - at), at)
+        self.renew(at, busy=False)
 
     def clear(self) -> bytes:
         """Empty the log, as SQLite holds every record; return the new header."""
@@ -219,10 +220,12 @@ class Log:
             None where it cannot be told by one look.
         """
         data = os.pread(self.file, _NEWS, at)
-        stop = data.find(b"\0" + header[-_WORD:])
-        if stop <= 0:
+        stop = data.find(b"\0" + header[-WORD:])
+        if stop == 0:
+            return _NOTHING
+        if stop < 0:
             return None
-        last = data[stop + 1 + _WORD : stop + _END]
+        last = data[stop + 1 + WORD : stop + _END]
         found = _read(data, int(last) - at) if last.isdigit() else None
         if found is None or found[1] != stop:
             return None
@@ -269,7 +272,8 @@ class Log:
 
     def write(self, data: bytes, at: int) -> None:
         """Write records and the end behind them; not yet durable."""
-        _write(self.file, data, at)
+        if os.pwrite(self.file, data, at) != len(data):
+            raise OSError(28, "short write")
 
     def _begin_or_check(self, file: int, identity: str) -> None:
         wanted = _MAGIC + identity.encode() + b" "
@@ -304,23 +308,20 @@ class Log:
 
 
 def _new_word(*, busy: bool) -> bytes:
-    return uuid.uuid4().hex[1:_WORD].encode() + (b"b" if busy else b"0")
+    return uuid.uuid4().hex[1:WORD].encode() + (b"b" if busy else b"0")
 
 
-def _write(file: int, data: bytes, at: int) -> None:
-    if os.pwrite(file, data, at) != len(data):
-        raise OSError(28, "short write")
-
-
-def start(file: int, end: int) -> None:
-    """Let the disk begin with the page before a place; `flush` waits for it.
+def start(file: int, at: int, end: int) -> None:
+    """Let the disk begin with what was written between two places; `flush` waits for it.
 
     The advice that what was written is not needed again makes the system write it; it
     keeps pages of which only a part is named. It is advice: not to follow it is no error.
     """
-    if hasattr(os, "posix_fadvise"):
-        with suppress(OSError):
-            os.posix_fadvise(file, end - 1, 1, os.POSIX_FADV_DONTNEED)
+    if _HAVE_ADVICE:
+        try:
+            os.posix_fadvise(file, at, end - at, os.POSIX_FADV_DONTNEED)
+        except OSError:
+            return
 
 
 def flush(file: int) -> None:

@@ -7,6 +7,12 @@ wait for the disk together: the system writes what all of them have added and te
 that its own is there, or that it is not (`fdatasync`, which every process calls itself,
 so that each hears of a failed write).
 
+A process that is alone writes first and looks afterwards, while the disk works, whether
+the files still lie where they lay; if not, it takes its record back. Processes in company
+read what the others add also while they wait for the turn. Both is safe because a record
+is taken over only whole and after the one it names, and because the word of the log
+changes when one is taken back.
+
 Nobody learns of a debit before the disk has answered and the anchor has a mark at or
 beyond it. The mark is written after the disk has answered, so the anchor is never ahead:
 all records before one's own stood in the file when one's own was added.
@@ -26,13 +32,13 @@ from typing import Any
 from sfumato.errors import LedgerError
 from sfumato.ledger.anchor import Anchor, Mark
 from sfumato.ledger.balances import Balance
-from sfumato.ledger.log import FIRST, Log, flush, start
+from sfumato.ledger.log import FIRST, LENGTH, Log, flush, start
 from sfumato.ledger.place import Folders
 from sfumato.ledger.running import Running, read_running
 from sfumato.ledger.sqlite import SqliteStore
 from sfumato.ledger.store import Database
 from sfumato.ledger.transaction import Transaction, read_tail
-from sfumato.ledger.turns import lock, turn, unlock
+from sfumato.ledger.turns import lock, take, turn, unlock
 from sfumato.ledger.waiting import Ticket
 from sfumato.ledger.witness import Witness
 from sfumato.words import N_
@@ -143,36 +149,99 @@ class Logbook:
 
     def _add(self, batch: list[Ticket[Any]]) -> list[Ticket[Any]]:
         """Write what can plainly be accepted; return the requests from the first other."""
-        log, peek, file = self._log, self._store.peek, self._log.file
-        made: list[bytes] = []
-        lock(file)
+        file, running = self._log.file, self._running
+        self._take_turn(file, running)
         try:
-            running = self._newest()
-            if running.busy:
-                return batch
-            at = last = running.at
-            room = at == FIRST or log.fits(at, _ROOM * len(batch))
-            for ticket in batch if room else ():
-                record = ticket.hurry(running, peek)
-                if record is None:
-                    break
-                last += len(made[-1]) if made else 0
-                made.append(record)
-            data = b"".join(made)
-            if not log.fits(at, len(data)):
-                self._running = None
-                return batch
-            if made:
-                running.wrote(at + len(data), last)
-                log.write(data + running.end, at)
+            if running is None or not self._is_as_left(running):
+                running = self._newest()
+            room = running.at + _ROOM * len(batch) < FIRST + LENGTH
+            room = room or running.at == FIRST
+            made = self._write(running, batch) if room and not running.busy else 0
         finally:
             unlock(file)
         if made:
-            self._make_durable(running, file, batch[: len(made)])
-        elif not room:
+            self._make_durable(running, file, batch[:made])
+            return batch[made:]
+        if not room and not running.busy:
             self._transact([])
             return self._add(batch)
-        return batch[len(made) :]
+        return batch
+
+    def _take_turn(self, file: int, running: Running | None) -> None:
+        """Take the log's turn; in company, do meanwhile what need not be done in it.
+
+        What others add may be read without the turn: nothing but whole records, each of
+        which follows the one before it, is taken over.
+        """
+        if running is None or not running.company:
+            lock(file)
+            return
+        if not self._folders.are_same():
+            self._check_files(strict=True)
+        if not take(file):
+            self._catch_up(running)
+            lock(file)
+
+    def _is_as_left(self, running: Running) -> bool:
+        """Return whether this process was the last to write, as far as one look tells."""
+        return (
+            not running.company
+            and self._log.is_as_left(running.at, running.end)
+            and self._anchor.is_as_left()
+        )
+
+    def _write(self, running: Running, batch: list[Ticket[Any]]) -> int:
+        """Write one record per request, as far as they can plainly be accepted."""
+        log, peek, at = self._log, self._store.peek, running.at
+        made: list[bytes] = []
+        for ticket in batch:
+            record = ticket.hurry(running, peek)
+            if record is None:
+                break
+            made.append(record)
+        if not made:
+            return 0
+        data = made[0] if len(made) == 1 else b"".join(made)
+        stop = at + len(data)
+        if not log.fits(at, len(data)):
+            self._running = None
+            return 0
+        running.wrote(stop, stop - len(made[-1]))
+        log.write(data + running.end, at)
+        if not running.company:
+            start(log.file, at, stop)
+            self._look(running, at, stop)
+        return len(made)
+
+    def _look(self, running: Running, at: int, stop: int) -> None:
+        """Look, while the disk works, whether the files still lie where they lay.
+
+        Where they do not, what was written is taken back: the turn is held.
+        """
+        try:
+            if not self._folders.are_same():
+                self._check_files(strict=True)
+                self._check_anchor(running)
+        except BaseException:
+            self._log.take_back(at, stop)
+            raise
+
+    def _wait_in_company(self, running: Running, file: int) -> None:
+        """Take the log's turn, and do meanwhile what need not be done in it.
+
+        What others add may be read without the turn: nothing but whole records, each of
+        which follows the one before it, is taken over.
+        """
+        if not self._folders.are_same():
+            self._check_files(strict=True)
+        if not take(file):
+            self._catch_up(running)
+            lock(file)
+
+    def _catch_up(self, running: Running) -> bool:
+        """Take over what others have added; false if one look does not tell."""
+        added = self._log.newest(running.at, running.header)
+        return added is not None and running.jump(added)
 
     def _newest(self) -> Running:
         """Return the ledger as a debit must know it. The log's turn is held.
@@ -183,12 +252,8 @@ class Logbook:
         running = self._running
         if running is None or not running.company:
             return self._current()
-        if not self._folders.are_same():
-            self._check_files(strict=True)
-        if not self._log.is_as_left(running.at, running.end):
-            added = self._log.newest(running.at, running.header)
-            if added is None or not running.jump(added):
-                return self._current()
+        if not self._catch_up(running):
+            return self._current()
         if not self._anchor.agrees(running.knows):
             self._check_anchor(running)
         return running
@@ -248,11 +313,9 @@ class Logbook:
         self, running: Running, file: int, batch: Sequence[Ticket[Any]]
     ) -> None:
         """Return when the disk has every record up to now, and the anchor their mark."""
-        if not running.company:
-            start(file, running.at)
-        mark = running.mark(
-            self._identity
-        )  # and all that can be done while the disk works
+        # All that can be done while the disk works.
+        mark = running.mark(self._identity)
+        running.marked(mark.place)  # where this fails, all is read anew
         for ticket in batch:
             ticket.finish()
         try:
@@ -261,7 +324,6 @@ class Logbook:
             self._store.distrust()  # the kernel may have dropped unwritten pages
             raise
         self._witness.record(mark, self._identity)
-        running.marked(mark.place)
 
     # -- the thorough way ----------------------------------------------------------
 

@@ -7,7 +7,7 @@ turns by one advisory lock, because each entry needs the hash of the one before 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Any
 
@@ -43,9 +43,10 @@ class _Transaction:
         cursor = self._connection.execute(text, values or None)
         return cursor.fetchall() if cursor.description else []
 
-    def add(self, sql: str, values: Iterable[Sequence[object]]) -> None:
-        for row in values:
-            self.rows(sql, *row)
+    def add(self, into: str, rows: Sequence[Sequence[object]]) -> None:
+        for row in rows:
+            marks = ", ".join("?" * len(row))
+            self.rows(f"INSERT INTO {into} VALUES ({marks})", *row)  # noqa: S608  ours
 
 
 class PostgresStore:

@@ -7,16 +7,16 @@ transaction, which decides again and finds the words.
 
 from __future__ import annotations
 
-import hashlib
 import json
 from collections import deque
 from collections.abc import Iterable, Sequence
+from hashlib import sha256
 from typing import Any, TypeAlias
 
 from sfumato.ledger.anchor import Mark, line_of
 from sfumato.ledger.balances import Balance, Balances, replayed
 from sfumato.ledger.chain import Entry, Tail, digest
-from sfumato.ledger.log import FIRST, Added, Log, Record
+from sfumato.ledger.log import FIRST, WORD, Added, Log, Record
 from sfumato.ledger.recent import fault_of, tampered
 from sfumato.ledger.schema import BUDGETS
 from sfumato.ledger.standing import Change, Standings
@@ -29,6 +29,7 @@ __all__ = ["Running", "read_running"]
 _LATELY = 200  # own records after another process was last seen to write
 _STATED = 8  # budgets, at most, that each record states
 _KEPT = 32  # groups of records, passed over, that are kept as bytes
+_quickly = tuple.__new__  # of a named tuple: in a third of the time
 
 Heading: TypeAlias = "tuple[str, str, str | None, int]"
 """Kind, data set and request of an entry, and the debit that an answer answers."""
@@ -70,6 +71,7 @@ class Running:
     def _set(self, header: bytes) -> None:
         self.header, self.at = header, FIRST
         self.end, self.busy = Log.end(header, 0), Log.is_busy(header)
+        self._word = header[-WORD:]
 
     def top(self, dataset: str) -> Balance | None:
         """Return the budget of a data set as it is now."""
@@ -101,18 +103,25 @@ class Running:
     ) -> Record:
         """Add an entry; the caller writes its record, or forgets all of this."""
         place, _, debits = self.tail
+        place += 1
         if heading[0] == "debit":
             debits += 1
-        effect = self.budgets.change(changes, place + 1)
-        record = Record(place + 1, debits, digest(body), effect, body, content)
-        self._add(record, heading)
+        head = sha256(body.encode("ascii")).hexdigest()
+        effect = self.budgets.change(changes, place)
+        record = _quickly(Record, (place, debits, head, effect, body, content))
+        self.tail = _quickly(Tail, (place, head, debits))
+        if self._gap is None:
+            self._records.append(record)
+            self._headings.append(heading)
+        else:
+            self._own.append((record, heading))
         if self.company:
             self.company -= 1
         return record
 
     def wrote(self, at: int, last: int) -> None:
         """Note where the records end and where the last of them begins."""
-        self.at, self.end = at, Log.end(self.header, last)
+        self.at, self.end = at, b"\0%b%08d" % (self._word, last)
 
     def follow(self, found: Iterable[tuple[Record | None, int]]) -> None:
         """Take over records of other processes, one by one."""
@@ -122,11 +131,17 @@ class Running:
                 continue
             self.company = _LATELY
             self.budgets.take(record.effect, record.place)
-            self._add(record, None)
+            self.tail = Tail(record.place, record.hash, record.debits)
+            if self._gap is None:
+                self._keep(record, None)
+            else:
+                self._own.append((record, None))
 
     def jump(self, added: Added) -> bool:
         """Take over records of other processes by the last one; false if it cannot say."""
         last = added.last
+        if not added.bytes:
+            return True
         if last.effect[:1] == "+" or last.place <= self.tail.place:
             return False
         if f'"previous":"{self.tail.head}"'.encode() not in added.bytes:
@@ -167,7 +182,7 @@ class Running:
         tail, states = self.tail, self.budgets.text()
         text = f'[{tail.place},"{tail.head}",{tail.debits},[{states}]]'
         line = line_of(text, identity)
-        return Mark(tail.place, tail.head, tail.debits, line=line)
+        return _quickly(Mark, (tail.place, tail.head, tail.debits, (), line))
 
     def marked(self, place: int) -> None:
         """Note how far the anchor knows."""
@@ -191,13 +206,6 @@ class Running:
             return at < len(self._own) and self._own[at][0].hash == head
         said = f" {place} {debits} {head} ".encode()
         return any(said in passed for passed in reversed(self._passed))
-
-    def _add(self, record: Record, heading: Heading | None) -> None:
-        self.tail = Tail(record.place, record.hash, record.debits)
-        if self._gap is None:
-            self._keep(record, heading)
-        else:
-            self._own.append((record, heading))
 
     def _keep(self, record: Record, heading: Heading | None) -> Tail:
         self._records.append(record)
@@ -255,12 +263,8 @@ class Running:
             )  # fmt: skip
             if record.content is not None:
                 answers.append((debit, record.content))
-        db.add(
-            "INSERT INTO entry (place, kind, dataset, debits, request, body, hash)"
-            " VALUES (?, ?, ?, ?, ?, ?, ?)",
-            entries,
-        )
-        db.add("INSERT INTO answer VALUES (?, ?)", answers)
+        db.add("entry (place, kind, dataset, debits, request, body, hash)", entries)
+        db.add("answer (debit, content)", answers)
         self.budgets.copy_to(db)
 
     def settled(self, header: bytes) -> None:
@@ -335,6 +339,6 @@ def _fault(record: Record, tail: Tail, balances: Balances) -> str | None:
     )  # fmt: skip
     fault = fault_of(entry, tail) or replayed(balances, said)
     if record.content is not None and fault is None:
-        same = hashlib.sha256(record.content).hexdigest() == said.get("sha256")
+        same = sha256(record.content).hexdigest() == said.get("sha256")
         fault = None if same else N_("was changed: its hash does not fit")
     return fault

@@ -135,12 +135,14 @@ class Standings:
 
     def change(self, changes: Sequence[Change], place: int) -> str:
         """Take over what one's own record makes of them; return what it states."""
+        by_id, changed, unmarked = self._by_id, self._changed, self._unmarked
         for standing, spent, delta, whole, delta_whole in changes:
             standing.spent, standing.delta = spent, delta
             standing.whole, standing.delta_whole = whole, delta_whole
-            self._unmarked[standing.id] = place
-            self._changed.add(standing.id)
-        by_id, changed = self._by_id, self._changed
+            unmarked[standing.id] = place
+            changed.add(standing.id)
+        if len(changed) == 1 == len(changes):
+            return f"{standing.id}:{spent}:{delta}:{whole}:{delta_whole}"
         if len(changed) <= _STATED:
             return ",".join([by_id[i].effect() for i in sorted(changed)])
         return "+" + ",".join([change[0].effect() for change in changes])
@@ -167,7 +169,11 @@ class Standings:
 
     def text(self) -> str:
         """Return the states of these as they stand in an anchor's line."""
-        return ",".join([self._by_id[i].text() for i in sorted(self._unmarked)])
+        by_id, unmarked = self._by_id, self._unmarked
+        if len(unmarked) == 1:
+            (only,) = unmarked
+            return by_id[only].text()
+        return ",".join([by_id[i].text() for i in sorted(unmarked)])
 
     def marked(self, place: int, last: int) -> None:
         """Note how far the anchor knows, and where the last entry is."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from contextlib import AbstractContextManager
 from typing import Any, Protocol
 
@@ -28,8 +28,8 @@ class Database(Protocol):
         """Run one statement with ``?`` for values and return its rows."""
         ...
 
-    def add(self, sql: str, values: Iterable[Sequence[object]]) -> None:
-        """Run one statement for many rows of values."""
+    def add(self, into: str, rows: Sequence[Sequence[object]]) -> None:
+        """Insert rows into a table, such as ``"answer (debit, content)"``."""
         ...
 
 

@@ -80,7 +80,8 @@ class Writer:
             LedgerError: The ledger cannot be used. Nothing was spent, except where the
                 text says that the charge stands.
         """
-        self._check_process()
+        if self._born != os.getpid():
+            self._check_process()
         return self._queue.submit(Ticket(job, finish), self._commit)
 
     def look(self, job: Callable[[Database], T]) -> T:
@@ -186,8 +187,10 @@ class Writer:
             self._born = os.getpid()
 
     def _open(self, founder: Founder) -> None:
-        if not self._store.open(founder):
-            return
+        if self._store.open(founder):
+            self._opened(founder)
+
+    def _opened(self, founder: Founder) -> None:
         try:
             with self._store.read() as db:
                 self._identity = read_identity(db)
@@ -203,15 +206,13 @@ class Writer:
 
     def _commit(self, batch: list[Ticket[Any]]) -> None:
         with self._turn:
-            self._open(self._founder)
-            self._run(batch)
-
-    def _run(self, batch: list[Ticket[Any]]) -> None:
-        if self._logbook:
-            self._logbook.commit(batch)
-            return
-        with self._anchor.turn() if self._anchor else nullcontext():
-            self._transact(batch)
+            if self._store.open(self._founder):
+                self._opened(self._founder)
+            if self._logbook:
+                self._logbook.commit(batch)
+                return
+            with self._anchor.turn() if self._anchor else nullcontext():
+                self._transact(batch)
 
     def _transact(self, batch: list[Ticket[Any]]) -> None:
         with self._store.write() as db:
