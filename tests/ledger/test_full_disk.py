@@ -5,6 +5,7 @@ import os
 import random
 import subprocess
 import tempfile
+import time
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
@@ -16,6 +17,10 @@ from sfumato.ledger import Ledger, export, show, verify
 from sfumato.ledger.log import Log
 
 TENTH = Epsilon("0.1")
+
+
+def open_(path):
+    return Ledger(path, dataset="d", cap=Epsilon("1000"))
 
 
 @contextmanager
@@ -61,7 +66,7 @@ def live(folder, dice):
                 ballast.unlink(missing_ok=True)
             elif ledger is None or what < 0.26:
                 ledger = None  # closes it
-                ledger = Ledger(path, dataset="d", cap=Epsilon("1000"))
+                ledger = open_(path)
             elif what < 0.33:
                 ledger._writer._logbook._transact([])
             else:
@@ -84,7 +89,7 @@ def try_disks(seed, disks):
             all_refused += refused
             wider = ["mount", "-o", "remount,size=4m", str(folder)]
             subprocess.run(wider, check=True)
-            ledger = Ledger(path, dataset="d", cap=Epsilon("1000"))
+            ledger = open_(path)
             heads.append(ledger.debit(TENTH, plan="p").head)
             del ledger
             gc.collect()
@@ -100,6 +105,29 @@ def test_no_receipt_is_lost_on_a_full_disk():
     """Every receipt is in the ledger; what was refused is told as a ledger's fault; with
     room again it goes on without an operator."""
     assert try_disks(3, 6) > 20
+
+
+@pytest.mark.parametrize("free", [0, 4, 8, 16, 40, 80, 120])
+def test_a_ledger_that_finds_no_room_is_refused_at_once(free):
+    """It is told that the disk is full, without waiting as for another process; with
+    room the ledger begins, whatever the attempt has left."""
+    with small_disk(800) as folder:
+        path, ballast = folder / "a.ledger", folder / "ballast"
+        with ballast.open("wb", buffering=0) as file:
+            with suppress(OSError):
+                while file.write(bytes(4096)):
+                    pass
+            os.ftruncate(file.fileno(), os.fstat(file.fileno()).st_size - free * 1024)
+        began = time.monotonic()
+        with pytest.raises(LedgerError, match=r"full|No space|disk I/O"):
+            open_(path).debit(TENTH, plan="p")
+        assert time.monotonic() - began < 20
+        gc.collect()
+        ballast.unlink()
+
+        assert open_(path).debit(TENTH, plan="p").sequence == 1
+        gc.collect()
+        assert verify(path).sound
 
 
 @pytest.mark.slow

@@ -277,7 +277,8 @@ class SqliteStore:
                 )
             db.execute("COMMIT")
         except BaseException:
-            db.execute("ROLLBACK")
+            if db.in_transaction:  # a full disk has ended it already
+                db.execute("ROLLBACK")
             raise
 
     def _identify(self) -> list[tuple[int, int]]:
@@ -346,8 +347,8 @@ def _set_journal(db: sqlite3.Connection) -> str:
     while True:
         try:
             return str(db.execute("PRAGMA journal_mode = WAL").fetchone()[0])
-        except sqlite3.OperationalError:
-            if time.monotonic() > until:
+        except sqlite3.OperationalError as error:
+            if error.sqlite_errorname == "SQLITE_FULL" or time.monotonic() > until:
                 raise
             time.sleep(0.005)
 
