@@ -28,6 +28,7 @@ from sfumato.words import N_
 
 __all__ = ["Writer"]
 
+_AT_CLOSING = 2.0  # seconds to wait for a thread of this process
 T = TypeVar("T")
 U = TypeVar("U")
 
@@ -59,6 +60,7 @@ class Writer:
         self._identity = ""
         self._born = os.getpid()
         self._turn = threading.Lock()
+        self._turns = [self._turn]  # as who closes in the end finds it
         self._queue = Queue()
 
     @overload
@@ -161,8 +163,11 @@ class Writer:
 
     @property
     def closing(self) -> tuple[Any, ...]:
-        """What closes the files when nobody has this writer any more."""
-        return _close, self._store, self._logbook, self._anchor
+        """What closes the files when nobody has this writer any more.
+
+        At the end of the process threads may be at work that nobody waits for.
+        """
+        return _close_in_turn, self._turns, self._store, self._logbook, self._anchor
 
     def close(self) -> None:
         """Close the files; they are opened again when needed."""
@@ -181,7 +186,7 @@ class Writer:
 
     def after_fork_in_child(self) -> None:
         """Begin with an empty queue: the threads that waited are not in the child."""
-        self._turn = threading.Lock()
+        self._turn = self._turns[0] = threading.Lock()
         self._queue = Queue()
         if self._store.forkable:
             self._born = os.getpid()
@@ -238,6 +243,24 @@ class Writer:
             N_("the process was forked behind Python's back while the ledger was open"),
             hint=N_("open the session after the fork, in each process"),
         )
+
+
+def _close_in_turn(
+    turns: list[threading.Lock],
+    store: Store,
+    logbook: Logbook | None,
+    anchor: Anchor | None,
+) -> None:
+    """Close unless somebody is at work for long: then the files stay as they are.
+
+    The lock of the log keeps out other processes, not a thread of this one.
+    """
+    turn = turns[0]
+    if turn.acquire(timeout=_AT_CLOSING):
+        try:
+            _close(store, logbook, anchor)
+        finally:
+            turn.release()
 
 
 def _close(store: Store, logbook: Logbook | None, anchor: Anchor | None) -> None:
