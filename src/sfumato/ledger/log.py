@@ -196,10 +196,13 @@ class Log:
     def take_back(self, at: int, stop: int) -> None:
         """Remove what was written between two places and not made durable.
 
-        Whoever has read it meanwhile reads anew, as the word is another one.
+        Whoever has read it meanwhile reads anew: first his end goes, then the word, and
+        the records last. So who is cut off between leaves them whole or unknown to all.
         """
-        self.write(bytes(stop + _END - at), at)
-        self.renew(at, busy=False)
+        self.write(bytes(_END), stop)
+        header = self.header()[:-WORD] + _new_word(busy=False)
+        self.write(header, 0)
+        self.write(self.end(header, 0).ljust(stop - at, b"\0"), at)
 
     def clear(self) -> bytes:
         """Empty the log, as SQLite holds every record; return the new header."""
