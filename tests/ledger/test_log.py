@@ -20,7 +20,16 @@ from hypothesis import strategies as st
 
 from sfumato.account import Epsilon
 from sfumato.errors import LedgerError
-from sfumato.ledger import Blocks, Ledger, Limit, export, logbook, show, verify
+from sfumato.ledger import (
+    Blocks,
+    Ledger,
+    Limit,
+    export,
+    logbook,
+    show,
+    turns,
+    verify,
+)
 from sfumato.ledger.amounts import Amounts
 from sfumato.ledger.anchor import Anchor
 from sfumato.ledger.balances import Balance, charge
@@ -30,6 +39,7 @@ from sfumato.ledger.log import FIRST, LENGTH, Log
 from sfumato.ledger.running import Running
 from sfumato.ledger.sqlite import SqliteStore
 from sfumato.ledger.standing import Standings
+from sfumato.ledger.waiting import Ticket
 from sfumato.ledger.writer import Writer
 
 TENTH, HUNDREDTH = Epsilon("0.1"), Epsilon("0.01")
@@ -598,6 +608,154 @@ def test_a_planted_fault_in_taking_back_is_caught(book, path, monkeypatch):
         test_a_debit_that_is_refused_after_it_was_written_is_taken_back(
             book, path, monkeypatch, 0
         )
+
+
+@pytest.mark.parametrize("writes", range(4))
+def test_a_taking_back_may_be_cut_off(book, path, monkeypatch, writes):
+    """Who has read the record meanwhile builds on it or does not know it any more."""
+    ledger, other = book(path, cap="100"), other_writer(path)
+    for _ in range(2):
+        other.submit(order())
+        ledger.debit(HUNDREDTH, plan="p")
+    mine, theirs = ledger._writer._logbook, other._logbook
+    mine._running.company = 0
+    ledger.debit(HUNDREDTH, plan="p")
+    write, done = mine._log.write, []
+
+    def cut(data, at):
+        if len(done) >= writes:
+            raise OSError("the process was killed")
+        done.append(at)
+        write(data, at)
+
+    def hook():
+        assert theirs._catch_up(theirs._running)
+        assert theirs._running.tail == mine._running.tail
+        mine._log.write = cut
+        refuse()
+
+    with monkeypatch.context() as patch:
+        patch.setattr(mine, "_folders", Hooked(hook))
+        with pytest.raises(LedgerError):
+            ledger.debit(TENTH, plan="taken back")
+    mine._log.close()
+    told = [other.submit(order()).head for _ in range(2)]
+    told.append(other_writer(path).submit(order()).head)
+
+    assert len(done) == min(writes, 3)
+    assert set(told) <= set(heads(path))
+    assert verify(path).sound
+
+
+def test_files_that_were_replaced_while_the_turn_was_waited_for_are_noticed(
+    company, tmp_path, monkeypatch
+):
+    """The look before the waiting says nothing about the time after it."""
+    ledger, other = company
+    path, log = other._store._path, other._logbook._log
+
+    def replace_and_wait(_file):
+        for suffix in ("", "-log"):
+            place = path.with_name(path.name + suffix)
+            shutil.copy(place, tmp_path / "copy")
+            (tmp_path / "copy").replace(place)
+
+    monkeypatch.setattr(logbook, "take", lambda _file: False)
+    monkeypatch.setattr(logbook, "lock", replace_and_wait)
+    before = log.path.read_bytes()
+
+    with pytest.raises(LedgerError, match="removed or replaced"):
+        other.submit(order())
+
+    assert log.path.read_bytes() == before
+
+
+def test_an_interrupt_gives_the_turn_back(company, monkeypatch):
+    """Else nobody else could debit until this process ends."""
+    ledger, other = company
+
+    def take(file):
+        logbook.lock(file)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(logbook, "take", take)
+        with pytest.raises(KeyboardInterrupt):
+            other.submit(order())
+    monkeypatch.setattr(logbook, "lock", lambda file: turns.lock(file, 0.1))
+
+    ledger.debit(HUNDREDTH, plan="p")
+
+
+def test_what_is_durable_is_told_though_the_next_request_fails(book, path, monkeypatch):
+    """Threads share a turn, but a failure says "nothing was spent" to its own alone."""
+    ledger = book(path)
+    ledger.debit(HUNDREDTH, plan="p")
+    batch = [Ticket(order()), Ticket(order(10**13)), Ticket(order())]
+
+    def transact(*_):
+        raise LedgerError("the ledger is held", hint="nothing was spent")
+
+    with monkeypatch.context() as patch:
+        patch.setattr(ledger._writer._logbook, "_transact", transact)
+        ledger._writer._commit(batch)
+
+    paid = batch[0].result()
+    for ticket in batch[1:]:
+        with pytest.raises(LedgerError, match="is held"):
+            ticket.result()
+    assert heads(path)[-1] == paid.head
+    assert str(ledger.spent) == "0.02"
+
+
+def test_closing_waits_for_a_thread_at_work(book, path):
+    """At the end of a process: the lock of the log is no lock among its threads."""
+    ledger = book(path)
+    ledger.debit(HUNDREDTH, plan="p")
+    log = ledger._writer._logbook._log
+    write, early = log.write, []
+    close, *files = ledger._writer.closing
+    closer = threading.Thread(target=close, args=files)
+
+    def late(data, at):
+        log.write = write
+        closer.start()
+        closer.join(0.2)
+        early.append(not closer.is_alive())
+        write(data, at)
+
+    log.write = late
+    told = ledger.debit(HUNDREDTH, plan="p").head
+    closer.join(10)
+
+    assert early == [False]
+    assert heads(path)[-1] == told
+    assert verify(path).sound
+
+
+@needs_fork
+def test_a_process_may_end_while_a_thread_debits(path, tmp_path):
+    """What a thread was told that nobody waits for is in the ledger."""
+    told = tmp_path / "told"
+    for pause in ("0.02", "0.03", "0.04", "0.05"):
+        subprocess.run([sys.executable, "-c", ENDS, path, told, pause], check=False)
+
+    assert set(told.read_text().split()) <= set(heads(path))
+    assert verify(path).sound
+
+
+ENDS = """
+import os, sys, threading, time
+from sfumato.account import Epsilon
+from sfumato.ledger import Ledger
+ledger = Ledger(sys.argv[1], dataset="pima", cap=Epsilon("100000"))
+told = os.open(sys.argv[2], os.O_CREAT | os.O_WRONLY | os.O_APPEND, 0o600)
+def work():
+    while True:
+        os.write(told, (ledger.debit(Epsilon("0.01"), plan="p").head + chr(10)).encode())
+threading.Thread(target=work, daemon=True).start()
+time.sleep(float(sys.argv[3]))
+"""
 
 
 def test_another_anchor_is_noticed_before_a_debit_is_told(book, path, tmp_path):

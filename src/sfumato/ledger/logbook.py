@@ -79,7 +79,9 @@ class Logbook:
         self._open()
         try:
             rest = self._add(batch)
-            if rest:
+            if rest and len(rest) < len(batch):
+                self._transact_rest(rest)
+            elif rest:
                 self._transact(rest)
         except BaseException as error:
             self._running = None  # it may know what the log does not
@@ -150,8 +152,8 @@ class Logbook:
     def _add(self, batch: list[Ticket[Any]]) -> list[Ticket[Any]]:
         """Write what can plainly be accepted; return the requests from the first other."""
         file, running = self._log.file, self._running
-        self._take_turn(file, running)
         try:
+            self._take_turn(file, running)
             if running is None or not self._is_as_left(running):
                 running = self._newest()
             room = running.at + _ROOM * len(batch) < FIRST + LENGTH
@@ -181,6 +183,8 @@ class Logbook:
         if not take(file):
             self._catch_up(running)
             lock(file)
+            if not self._folders.are_same():  # it may have lasted
+                self._check_files(strict=True)
 
     def _is_as_left(self, running: Running) -> bool:
         """Return whether this process was the last to write, as far as one look tells."""
@@ -225,18 +229,6 @@ class Logbook:
         except BaseException:
             self._log.take_back(at, stop)
             raise
-
-    def _wait_in_company(self, running: Running, file: int) -> None:
-        """Take the log's turn, and do meanwhile what need not be done in it.
-
-        What others add may be read without the turn: nothing but whole records, each of
-        which follows the one before it, is taken over.
-        """
-        if not self._folders.are_same():
-            self._check_files(strict=True)
-        if not take(file):
-            self._catch_up(running)
-            lock(file)
 
     def _catch_up(self, running: Running) -> bool:
         """Take over what others have added; false if one look does not tell."""
@@ -339,6 +331,15 @@ class Logbook:
             mark = self._copy(running, batch)
             if mark is not None:
                 self._witness.record(mark, self._identity)
+
+    def _transact_rest(self, rest: Sequence[Ticket[Any]]) -> None:
+        """Serve requests whose failure does not concern those before: they are told."""
+        try:
+            self._transact(rest)
+        except LedgerError as error:
+            self._running = None
+            for ticket in rest:
+                ticket.fail(error)
 
     def _copy(self, running: Running, batch: Sequence[Ticket[Any]]) -> Mark | None:
         """Return what the anchor must remember of it."""
