@@ -222,7 +222,7 @@ class Session:
 
     def __repr__(self) -> str:
         """Show declarations and the budget."""
-        return f"Session({self.dataset!r}, budget={self.budget}, left={self.left})"
+        return f"Session({self.dataset!r}, budget={self.budget!r}, left={self.left!r})"
 
     def __copy__(self) -> Session:
         """Share the one session: a copy must not double the budget."""

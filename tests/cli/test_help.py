@@ -115,6 +115,8 @@ def test_errors_speak_too(run):
         (["ledger", "reconcile", "x"], "--operator is missing; name who takes"),
         (["explain", "1", "2"], "Error: one word too many: '2'; see sfumato explain"),
         (["plan", "x", "--rws", "3"], "there is no option --rws; did you mean --rows"),
+        (["init", "x", "-o", "y"], "there is no option -o; did you mean --out?"),
+        (["plan", "x", "-z"], "there is no option -z; did you mean --help?"),
         (["plan", "x", "--rows"], "option --rows needs a value"),
         (["plan", "x", "--json=3"], "option --json takes no value"),
         (["plan", "x", "--rows", "0"], "--rows must be a whole number of at least 1"),

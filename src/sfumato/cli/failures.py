@@ -94,7 +94,7 @@ def _usage(error: click.ClickException) -> str:
         case UsageFault():
             return error.message
         case click.NoSuchOption():
-            near = ", ".join(error.possibilities or ()) or "--help"
+            near = ", ".join(error.possibilities or _begun(error)) or "--help"
             fact = say(N_("there is no option {name}"), name=error.option_name)
             return _join(fact, say(N_("did you mean {near}?"), near=near))
         case click.MissingParameter():
@@ -114,6 +114,13 @@ def _usage(error: click.ClickException) -> str:
     context = getattr(error, "ctx", None)
     command = context.command_path if context else "sfumato"
     return _join(fact, say(N_("see {command} --help"), command=command))
+
+
+def _begun(error: click.NoSuchOption) -> list[str]:
+    """Return the options that a short one, such as ``-o``, is the first letter of."""
+    known = error.ctx.command.params if error.ctx else []
+    names = [name for option in known for name in option.opts]
+    return [name for name in names if name.startswith(f"-{error.option_name}")]
 
 
 def soften_streams() -> None:

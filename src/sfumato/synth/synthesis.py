@@ -266,6 +266,13 @@ def _value(column: Real | Integer, q: int) -> str:
     return f"{q * column.step:g}"
 
 
+def _key(column: Category | Boolean, value: object) -> str:
+    """Return a key as the table writes it."""
+    if isinstance(column, Boolean):
+        return (column.true if value else column.false)[0]
+    return str(value)
+
+
 def labels(grid: Grid, coding: Coding) -> list[str]:
     """Return the bins of a column in words."""
     found: list[str]
@@ -281,7 +288,7 @@ def labels(grid: Grid, coding: Coding) -> list[str]:
         case Category() | Boolean() as column:
             keys: dict[int, list[str]] = {}
             for value, bin_ in zip(column.values, coding.places, strict=True):
-                keys.setdefault(bin_, []).append(str(value))
+                keys.setdefault(bin_, []).append(_key(column, value))
             found = [
                 names[0] if len(names) == 1 else f"{names[0]}, … ({len(names)})"
                 for _, names in sorted(keys.items())

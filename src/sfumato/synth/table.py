@@ -117,13 +117,15 @@ class SyntheticTable:
         return pl.DataFrame([pl.Series(c.name, c.to_list()) for c in self.columns])
 
     def to_csv(self) -> str:
-        """Return CSV; a text that a spreadsheet would run gets a ``'``."""
+        """Return CSV; a text that a spreadsheet would run gets a ``'``.
+
+        Truth values are the declared cells, so that the same declarations read the table.
+        """
         out = io.StringIO(newline="")
         writer = csv.writer(out, lineterminator="\r\n")
         writer.writerow([_tame(n) for n in self.names])
-        lists = [c.to_list() for c in self.columns]
-        for row in zip(*lists, strict=True):
-            writer.writerow(["" if v is None else _tame(v) for v in row])
+        for row in zip(*(c.to_cells() for c in self.columns), strict=True):
+            writer.writerow([_tame(v) for v in row])
         return out.getvalue()
 
     def save(self, path: str | Path) -> None:
@@ -146,7 +148,7 @@ class SyntheticTable:
 def _tame(value: Any) -> Any:
     if isinstance(value, str) and value[:1] in ("=", "+", "-", "@", "\t", "\r"):
         return f"'{value}"
-    return str(value).lower() if isinstance(value, bool) else value
+    return value
 
 
 def _missing(library: str) -> MissingExtraError:

@@ -32,16 +32,23 @@ class Values:
         name: The column.
         cells: Its values; whatever stands where one is missing means nothing.
         missing: True where there is no value.
+        words: How a table writes false and true.
     """
 
     name: str
     cells: Any_
     missing: Any_
+    words: tuple[str, str] = ("false", "true")
 
     def to_list(self) -> list[Any]:
         """Return Python values, none where missing."""
         held = self.cells.tolist()
         return [None if gone else v for v, gone in zip(held, self.missing, strict=True)]
+
+    def to_cells(self) -> list[Any]:
+        """Return what a table shows: truth values as the declared cells, none as ``""``."""
+        found = ["" if v is None else v for v in self.to_list()]
+        return [self.words[v] if isinstance(v, bool) else v for v in found]
 
 
 def decode(grid: Grid, cells: Bins, stream: Stream) -> Values:
@@ -58,7 +65,8 @@ def decode(grid: Grid, cells: Bins, stream: Stream) -> Values:
             return Values(grid.name, _numbers(column, q), gone)
         case Category() | Boolean() as column:
             keys = np.array([*column.values, *column.values[:1]], dtype=_kind(column))
-            return Values(grid.name, keys[np.where(gone, 0, cells)], gone)
+            held = keys[np.where(gone, 0, cells)]
+            return Values(grid.name, held, gone, _words(column))
 
 
 def fine_cells(binning: Binning, bins: Bins, stream: Stream) -> Bins:
@@ -178,6 +186,13 @@ def _numbers(column: Real | Integer, q: Bins) -> Any_:
         found = np.round(found, digits)
     held: Any_ = np.clip(found, column.lower, column.upper)
     return held
+
+
+def _words(column: Category | Boolean) -> tuple[str, str]:
+    """Return the first cells that the column declares for false and for true."""
+    if isinstance(column, Boolean):
+        return column.false[0], column.true[0]
+    return "false", "true"
 
 
 def _kind(column: Category | Boolean) -> Any:
