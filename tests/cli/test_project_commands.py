@@ -124,6 +124,7 @@ def test_init_never_overwrites(run, refused):
         (["t.csv", "--out", "x" * 300], b"a\n", "cannot be written"),
         (["x" * 300], None, "cannot be read"),
         (["t.xlsx"], None, "is not a text table"),
+        (["t.duckdb"], None, "is not a text table"),
         ([], None, "TABLE is missing"),
         (["."], None, "cannot be read"),
     ],

@@ -93,8 +93,14 @@ def _separator(asked: str | None, table: Path, encoding: str) -> str:
     return sign
 
 
+_BINARY = frozenset(
+    {".parquet", ".pq", ".feather", ".orc", ".xlsx", ".xls", ".ods", ".sav", ".dta",
+     ".sas7bdat", ".duckdb", ".ddb", ".db", ".sqlite", ".sqlite3"}
+)  # fmt: skip
+
+
 def _refuse_binary(table: Path) -> None:
-    if table.suffix.lower() in (".parquet", ".pq", ".xlsx", ".xls", ".sav", ".dta"):
+    if table.suffix.lower() in _BINARY:
         raise SourceError(
             N_("{path} is not a text table"),
             hint=N_(
