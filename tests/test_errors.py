@@ -36,3 +36,11 @@ def test_an_enormous_epsilon_is_refused_in_one_line():
 
     assert len(str(refused.value)) < 250
     assert "1.0000e400" in str(refused.value)
+
+
+def test_whose_budget_is_too_small_is_said_in_the_language(monkeypatch):
+    """`analyst` stood in the middle of a Chinese sentence."""
+    monkeypatch.setattr("sfumato.errors.translate", lambda text, lang: f"{lang}:{text}")
+    refused = refusal("{x} is left to {kind} {name}", x=1, kind="analyst", name="'Wu'")
+    assert refused.say("zh")[0] == "zh:1 is left to zh:analyst 'Wu'"
+    assert refusal("got {kind}", kind=[1], x=1).say("zh")[0] == "zh:got [1]"

@@ -44,6 +44,7 @@ __all__ = [
 
 _PLAIN = 10**40  # numbers below are told in full
 _LONG = 13_000  # bits of a number that Python would still write
+_KINDS = {"analyst": N_("analyst"), "project": N_("project"), "block": N_("block")}
 _DIGITS = re.compile(r"(?<![\w.])[1-9][0-9]{40,}(?![\w.])", re.ASCII)
 
 
@@ -89,6 +90,9 @@ class SfumatoError(Exception):
         """Return the fact and the hint in the language `lang`."""
         fact, hint = (translate(t, lang) for t in (self._fact, self._hint))
         facts = {name: _shortened(value) for name, value in self._facts.items()}
+        kind = facts.get("kind")  # whose budget it is, beside that one's name
+        if isinstance(kind, str) and kind in _KINDS:
+            facts["kind"] = translate(_KINDS[kind], lang)
         return fact.format(**facts), hint.format(**facts)
 
     def __str__(self) -> str:

@@ -102,6 +102,7 @@ def test_how_much_the_bounds_cut_is_a_paid_figure() -> None:
     release = plan.release()
 
     assert [e.name for e in plan.expected()] == ["people_cut", "rows_cut"]
+    assert str(release).startswith("People cut, Rows cut")
     assert abs(release["people_cut"].estimate - 30) < 1
     assert abs(release["rows_cut"].estimate - 60) < 2  # of 90, at most as many again
     assert str(opened.spent) == "200"

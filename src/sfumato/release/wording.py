@@ -37,6 +37,7 @@ _NAMES = {
     "near_minimum_": N_("Near-minimum of {column}"),
     "near_maximum_": N_("Near-maximum of {column}"),
 }
+_CUTS = {("people", "people_cut"), ("count", "rows_cut")}
 _PAIRS = {
     "crosstab": N_("Table of {column} by {other}"),
     "ratio": N_("Sum of {column} over sum of {other}"),
@@ -100,6 +101,8 @@ def name_words(figure: Figure, say: Say) -> str:
     default = key if column is None else f"{key}{column}"
     if column is not None and (told := _told(figure, column, say)):
         return visible(told)
+    if (figure.kind, figure.name) in _CUTS and column is None:
+        return say(_NAMES[figure.name])
     if figure.name != default or key not in _NAMES:
         return visible(figure.name)
     return say(_NAMES[key], column=visible(column)) if column else say(_NAMES[key])
