@@ -814,6 +814,41 @@ def test_those_who_read_without_the_turn_take_over_whole_records_only(book, path
     assert verify(path).sound
 
 
+def test_an_end_that_a_power_cut_left_behind_is_not_believed(book, path):
+    """The disk had the last page of a batch, not the pages before, nor a new word."""
+    first = other_writer(path)
+    book(path, cap="100")._writer.close()
+    told = [first.submit(order()).head for _ in range(3)]
+    log, anchor = first._logbook._log, first._anchor.path
+    at, marks = first._logbook._running.at, anchor.read_bytes()
+    before = log.path.read_bytes()
+    [first.submit(order()) for _ in range(5)]
+    last = first._logbook._running.end[-8:]
+    after = log.path.read_bytes()
+    first._logbook._running = None  # the power is cut
+    first.close()
+    log.path.write_bytes(before[: int(last)] + after[int(last) :])
+    anchor.write_bytes(marks)
+    mine, theirs = other_writer(path), other_writer(path)
+    for writer in (mine, theirs):
+        assert writer.top("pima").spent == 3 * 10**10
+    reader, write = theirs._logbook, mine._logbook._log.write
+
+    def slowly(data, at_):
+        assert at_ == at
+        write(data[:-30], at_)
+        reader._catch_up(reader._running)
+        write(data[-30:], at_ + len(data) - 30)
+
+    mine._logbook._log.write = slowly
+    told.append(mine.submit(order()).head)
+    reader._running.company = 5
+    told.append(theirs.submit(order()).head)
+
+    assert heads(path)[1:] == told
+    assert verify(path).sound
+
+
 # One writer at a time.
 
 

@@ -212,6 +212,15 @@ class Log:
         """Return whether the end stands where somebody remembers it."""
         return os.pread(self.file, _END, at) == end
 
+    def has_end_behind(self, at: int, header: bytes) -> bool:
+        """Return whether another end with this word stands behind the last record.
+
+        A power cut leaves one where the disk had a later page but not those before.
+        Whoever looks while the next record is written there could believe it.
+        """
+        word = b"\0" + header[-WORD:]
+        return word in os.pread(self.file, FIRST + LENGTH, at + 1)
+
     def newest(self, at: int, header: bytes) -> Added | None:
         """Return what was added behind a place, if nothing but records was.
 

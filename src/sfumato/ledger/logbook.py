@@ -62,11 +62,12 @@ class Logbook:
         self._folders = Folders(x.parent for x in (log.path, anchor.path))
         self._identity = ""
         self._running: Running | None = None
+        self._swept = False  # whether ends that a power cut left were looked for
 
     def begin(self, identity: str) -> None:
         """Forget all: the store was opened anew."""
         self._identity = identity
-        self._running = None
+        self._running, self._swept = None, False
         self._log.close()
 
     def commit(self, batch: list[Ticket[Any]]) -> None:
@@ -270,7 +271,15 @@ class Logbook:
                 running.follow(log.records(running.at, running.tail))
         if strict:
             self._check_anchor(running)
+            if not self._swept:
+                self._sweep(running)
         return running
+
+    def _sweep(self, running: Running) -> None:
+        """Void what a power cut has left: nobody who reads may take it for news."""
+        self._swept = True
+        if self._log.has_end_behind(running.at, running.header):
+            running.renewed(self._log.renew(running.at, busy=running.busy))
 
     def _check_files(self, *, strict: bool) -> None:
         self._store.check_place()

@@ -73,6 +73,12 @@ class Running:
         self.end, self.busy = Log.end(header, 0), Log.is_busy(header)
         self._word = header[-WORD:]
 
+    def renewed(self, header: bytes) -> None:
+        """Go on under another word, which stands behind the last record now."""
+        at = self.at
+        self._set(header)
+        self.at = at
+
     def top(self, dataset: str) -> Balance | None:
         """Return the budget of a data set as it is now."""
         return self.budgets.top(dataset)
