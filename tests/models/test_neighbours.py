@@ -22,6 +22,7 @@ from sfumato.models.evaluation import _cells
 from sfumato.models.given import one_column
 from sfumato.models.parts import coins
 from sfumato.models.residuals import _rows
+from sfumato.models.search import _FINE, _Parts
 from sfumato.models.table import (
     Encoder,
     Span,
@@ -306,3 +307,28 @@ def test_a_budget_that_declares_a_unit_pays_for_that_unit_alone():
     model.fit(X, Y, privacy_ids=np.arange(20) // 2)
 
     assert budget.left == sf.Epsilon("1")
+
+
+@pytest.mark.parametrize("odd", ["x", "0", None, 2**70])
+def test_a_label_in_a_list_moves_no_other_score_of_a_search(odd):
+    """A list of truth values and one text would be an array of texts, which are no labels."""
+    model = LogisticRegression(
+        epsilon="1", budget=ModelBudget("1"), bounds=(-1, 1), classes=[0, 1]
+    ).fit(X, Y)
+
+    def score(last):
+        parts = _Parts(X, [*Y[:-1].astype(bool).tolist(), last], None, 0.5, 1)
+        parts.scoring = np.arange(len(Y))
+        return parts.score(model)
+
+    assert abs(score(True) - score(odd)) <= _FINE
+
+
+@pytest.mark.parametrize("odd", [0.5, 1, float("nan"), 2**70, "x", None])
+def test_a_number_in_a_list_of_rows_rounds_no_key_of_another_row(odd):
+    """A list with a fraction in it would be floats, which do not hold large keys."""
+    keys = Encoder((Keys(((str(2**53 + 1),),)), Span(0.0, 1.0)))
+
+    first = keys.encode(as_columns([[2**53 + 1, 1], [0, odd]], "model"), slice(None))[0]
+
+    assert first.tolist() == [1.0, 1.0]

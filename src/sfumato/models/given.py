@@ -9,6 +9,7 @@ cell is read alike in both.
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import Any
 
@@ -25,13 +26,16 @@ _EXACT = 1 << 53  # below it a whole number is the same in every type
 
 
 def as_listed(table: Any) -> Any:
-    """Return a list of rows as objects, unless all cells are numbers.
+    """Return a list of rows as objects, unless all cells are alike numbers.
 
-    A text among them would make texts of all numbers.
+    A text among them would make texts of all numbers, and a fraction would round the
+    large whole ones.
     """
     with suppress(ValueError):  # rows of different lengths, which are refused below
         cells = np.asarray(table, object)
-        if not {int, float} >= set(map(type, cells.ravel().tolist())):
+        flat = cells.ravel().tolist()
+        kinds = set(map(type, flat))
+        if not kinds <= {int, float} or (int in kinds and not _is_small(flat)):
             return cells
     return table
 
@@ -70,12 +74,17 @@ def one_column(values: Any, *, warn: bool = False) -> NDArray[Any]:
     if isinstance(values, list | tuple):
         kinds = set(map(type, values))
         if not any(issubclass(kind, _SEVERAL) for kind in kinds):
-            whole = kinds <= {int} and all(-_EXACT < v < _EXACT for v in values)
+            whole = kinds <= {int} and _is_small(values)
             if not whole and not kinds <= {float} and not kinds <= {bool}:
                 values = _objects(values)
     elif type(values).__module__.partition(".")[0] in ("pandas", "polars"):
         values = column_of(values) if hasattr(values, "dtype") else values
     return np.asarray(column_or_1d(values, warn=warn))
+
+
+def _is_small(numbers: Iterable[float]) -> bool:
+    """Tell whether all whole numbers are the same in every type."""
+    return all(-_EXACT < v < _EXACT for v in numbers if isinstance(v, int))
 
 
 def _objects(cells: Any) -> NDArray[Any]:

@@ -23,6 +23,7 @@ from sfumato.models.claim import claim_of
 from sfumato.models.declared import Span
 from sfumato.models.door import spread
 from sfumato.models.estimator import PrivateEstimator
+from sfumato.models.given import one_column
 from sfumato.models.options import wrong_option
 from sfumato.models.parts import coins
 from sfumato.models.price import Price, Pure
@@ -318,7 +319,7 @@ class _Parts:
         if not len(self.scoring):
             return 0
         rows = _safe_indexing(self.X, self.scoring)
-        y = np.asarray(_safe_indexing(self.y, self.scoring))
+        y = one_column(_safe_indexing(self.y, self.scoring))
         each: NDArray[np.float64]
         if is_regressor(model):
             span = Span(*model.y_bounds_)
