@@ -278,6 +278,19 @@ def test_a_carriage_return_in_a_cell_ends_no_record(longest):
     assert [found[0], found[-1]] == [["1", "a"], ["2", "b"]]
 
 
+@pytest.mark.parametrize("end", ["\n", "\r\n", "\r"])
+@pytest.mark.parametrize("sign", ["\n", "\r\n", "\r"])
+def test_a_line_break_in_a_quoted_name_does_not_say_how_lines_end(sign, end, tmp_path):
+    """Otherwise all rows would be one, and their cells names that a refusal may quote."""
+    rows = [f'"a{sign}note",g,x', "1,a,1", '"2\n\r",a,1', "3,b,1", ""]
+    (tmp_path / "t.csv").write_text(end.join(rows), newline="")
+
+    schema = Schema({"g": Category(["a", "b"]), "x": Integer(0, 9)})
+    plan = make_plan(Query().select(histogram("g")), schema, 1)
+
+    assert integers(tmp_path / "t.csv", schema, plan) == ((2, 1),)
+
+
 @pytest.mark.parametrize("longest", range(3, 30))
 @pytest.mark.parametrize("stray", ['"a', 'x,"', '"a"b', '"""', 'b,"a"" ,c'])
 def test_a_stray_quote_costs_no_row_however_much_is_kept(longest, stray):

@@ -24,7 +24,7 @@ from sfumato.declare.schema import Integer, Real, Schema, Stored
 from sfumato.declare.unit import Identifier
 from sfumato.engine.columns import Array, cell_reader, of_arrays, pack
 from sfumato.engine.lines import LONGEST, Lines
-from sfumato.engine.records import split_lines
+from sfumato.engine.records import Quoted, split_lines
 from sfumato.engine.room import Room
 from sfumato.engine.table import Table, declared_positions
 from sfumato.errors import SourceError
@@ -84,15 +84,27 @@ def load_csv(source: CSV, schema: Schema, *, memory: str | None = None) -> Table
 
 
 def _ends(source: CSV) -> str:
-    """Return the character at which lines end: that at which the first line does.
+    """Return the character at which lines end: that at which the header does.
 
     Otherwise a carriage return in a cell, which some writers do not quote, would make
-    rows of one.
+    rows of one. A line break inside of a quoted name ends no line.
     """
     with Path(source.path).open(
         encoding=source.encoding, errors="replace", newline=""
     ) as file:
-        return "\r" if file.readline(LONGEST).endswith("\r") else "\n"
+        read: list[str] = []
+        lines = _noted(Lines(file), read)
+        header = Quoted(source.separator)
+        header.cells(next(lines, "").removeprefix("\ufeff"), lines)
+        last = "".join(read[: len(read) - len(header.ahead)])
+        return "\r" if last.endswith("\r") else "\n"
+
+
+def _noted(lines: Lines, read: list[str]) -> Iterator[str]:
+    """Yield lines, each noted when it is asked for."""
+    for line in lines:
+        read.append(line)
+        yield line
 
 
 def _read(
