@@ -18,6 +18,7 @@ from sfumato.account import (
     Threshold,
     charge,
 )
+from sfumato.declare.calendar import DAYS, Date
 from sfumato.declare.query import (
     Correlation,
     Covariance,
@@ -160,10 +161,11 @@ def _places(
         match statistic, recipe:
             case (Mode(column, edges), ByChoice(part)):
                 chosen = _bins(plan, column, edges)[int(noisy[part][number])]
-                yield _Place(group, column, terms, bin=chosen)
+                yield _Place(group, column, terms, _days(plan, column), bin=chosen)
             case (Histogram(column, edges), _):
+                unit = _days(plan, column)
                 for bin_ in _bins(plan, column, edges):
-                    yield _Place(group, column, terms, bin=bin_)
+                    yield _Place(group, column, terms, unit, bin=bin_)
             case (Crosstab(column, other), _):
                 for first, second in product(
                     _bins(plan, column, statistic.edges),
@@ -181,6 +183,11 @@ def _places(
                 plain, beside = statistic.column, getattr(statistic, "other", None)
                 unit = unit_of(plan.schema, statistic, plain, beside)
                 yield _Place(group, plain, terms, unit, other=beside)
+
+
+def _days(plan: Plan, column: str) -> str:
+    """Return the unit of a column of days: what the ends of its bins are numbers of."""
+    return DAYS if isinstance(plan.schema[column], Date) else ""
 
 
 def _bins(plan: Plan, column: str, edges: tuple[float, ...]) -> Sequence[Bin]:

@@ -95,7 +95,8 @@ class Figure:
         low: Lower end of the interval; no higher than the estimate.
         high: Upper end of the interval; no lower than it.
         noise: The noise terms inside it; empty for a public, exact number.
-        unit: Unit of measurement, such as ``"mg/dL"``; empty for counts.
+        unit: Unit of measurement, such as ``"mg/dL"``; empty for counts,
+            but that of the bins for those of days.
         bin: For a histogram of numbers the edges (left, right); of categories the key.
         other: The second column of a table, a ratio or a covariance; else none.
         other_bin: As `bin`, of the second column of a table.

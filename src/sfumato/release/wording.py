@@ -154,13 +154,13 @@ def group_words(figure: Figure) -> str:
 
 def bin_words(figure: Figure, *, last: bool = False) -> str:
     """Return the figure's bin, such as ``[100, 120)``; the last bin is closed."""
-    return _bin(figure.bin, last=last)
+    return _bin(figure.bin, last=last, days=figure.unit == _DAY_UNIT)
 
 
-def _bin(place: Bin, *, last: bool) -> str:
+def _bin(place: Bin, *, last: bool, days: bool = False) -> str:
     if not isinstance(place, tuple):
         return "" if place is None else visible(exact_words(place))
-    left, right = map(exact_words, place)
+    left, right = map(_date if days else exact_words, place)
     return f"[{left}, {right}{']' if last else ')'}"
 
 
@@ -189,7 +189,10 @@ def place_words(figure: Figure, *, last: bool = False, other_last: bool = False)
     if _is_entry(figure):
         pair = f"{visible(figure.column or '')} × {visible(figure.other or '')}"
         return " · ".join(part for part in (group_words(figure), pair) if part)
-    bins = [_placed(figure.column, figure.bin, figure.other, last=last)]
+    if figure.kind == "histogram" and isinstance(figure.bin, tuple):
+        bins = [bin_words(figure, last=last)]
+    else:
+        bins = [_placed(figure.column, figure.bin, figure.other, last=last)]
     bins.append(_placed(figure.other, figure.other_bin, figure.other, last=other_last))
     return " · ".join(part for part in (group_words(figure), *bins) if part)
 
@@ -283,6 +286,12 @@ def _is_day(figure: Figure) -> bool:
 
 def _day(number: int) -> str:
     return dt.date.fromordinal(number + _EPOCH).isoformat()
+
+
+def _date(number: float) -> str:
+    """Return the day that begins a bin, or its number where the calendar has none."""
+    known = number.is_integer() and 0 < number + _EPOCH < dt.date.max.toordinal()
+    return _day(int(number)) if known else exact_words(number)
 
 
 def value_words(figure: Figure, value: float) -> str:

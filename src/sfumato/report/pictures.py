@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
 from itertools import groupby, pairwise
 from typing import Any, TypeAlias
 
+from sfumato.declare.calendar import DAYS
 from sfumato.release.record import Figure
 from sfumato.release.text import visible
 from sfumato.release.wording import (
@@ -48,6 +50,7 @@ _POINTS = frozenset(
         "correlation",
     }
 )  # no bars from 0
+_MINUS = re.compile(r"(?:(?<![\w)-])|(?<=\de))-(?=[\d.∞i])")
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,8 +100,13 @@ def _estimate(figure: Figure) -> float:
 
 
 def signed(number: str) -> str:
-    """Set a typographic minus sign."""
-    return number.replace("-", "−")
+    """Set a typographic minus sign before numbers; days and keys keep their hyphens.
+
+    Examples:
+        >>> signed("-5 to 1e-07"), signed("[-2, -1)"), signed("2024-06-26"), signed("COVID-19")
+        ('−5 to 1e−07', '[−2, −1)', '2024-06-26', 'COVID-19')
+    """
+    return _MINUS.sub("−", number)
 
 
 def _gather(pairs: Iterable[Pair], key: Callable[[Figure], Any]) -> list[list[Pair]]:
@@ -226,7 +234,7 @@ def _histogram(run: Sequence[Pair], heads: Callable[..., Heads], say: Say) -> Pi
     if first.other_bin is not None:
         return _table(run, heads, say)
     groups = _gather(run, key=_group)
-    edges = _edges(groups)
+    edges = () if first.unit == DAYS else _edges(groups)  # days are told as dates
     title = name_words(first, say)
     if first.group:
         keys = " × ".join(visible(k) for k in first.group)
