@@ -1,6 +1,7 @@
 """The log: durable before it is told, one writer at a time, a crash at any moment."""
 
 import contextlib
+import ctypes
 import gc
 import json
 import os
@@ -742,6 +743,28 @@ def test_a_process_may_end_while_a_thread_debits(path, tmp_path):
 
     assert set(told.read_text().split()) <= set(heads(path))
     assert verify(path).sound
+
+
+@needs_fork
+def test_a_process_forked_behind_pythons_back_leaves_the_log_alone(book, path):
+    """It has the lock together with the process that opened: it must not copy the log."""
+    ledger = book(path)
+    told = ledger.debit(HUNDREDTH, plan="p").head
+    close, *files = ledger._writer.closing
+    log = path.with_name(path.name + "-log")
+    before = log.read_bytes()
+
+    child = ctypes.PyDLL(None).fork()
+    if not child:
+        try:
+            close(*files)
+        finally:
+            os._exit(0)
+    os.waitpid(child, 0)
+
+    assert log.read_bytes() == before
+    assert heads(path)[-1] == told
+    assert ledger.debit(HUNDREDTH, plan="p").sequence == 2
 
 
 ENDS = """

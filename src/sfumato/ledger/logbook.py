@@ -24,6 +24,7 @@ is kept either way.
 
 from __future__ import annotations
 
+import os
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -62,11 +63,12 @@ class Logbook:
         self._folders = Folders(x.parent for x in (log.path, anchor.path))
         self._identity = ""
         self._running: Running | None = None
+        self._pid = 0
         self._swept = False  # whether ends that a power cut left were looked for
 
     def begin(self, identity: str) -> None:
         """Forget all: the store was opened anew."""
-        self._identity = identity
+        self._identity, self._pid = identity, os.getpid()
         self._running, self._swept = None, False
         self._log.close()
 
@@ -136,7 +138,8 @@ class Logbook:
     def close(self) -> None:
         """Bring every record to SQLite, so that its file is the whole ledger; close."""
         running, self._running = self._running, None
-        if running is not None and not running.is_empty:
+        own = self._pid == os.getpid()  # else its lock and files are another's
+        if own and running is not None and not running.is_empty:
             with suppress(LedgerError, OSError):
                 self._transact([], _AT_CLOSING)
         self._running = None
