@@ -154,6 +154,15 @@ def test_a_release_given_twice_is_refused(session) -> None:
     assert sf.consistent(release, [constraint]).variances is not None
 
 
+def test_two_quantiles_of_a_column_are_not_called_one_measurement(session) -> None:
+    """They differ in their names alone, and are refused for what they are."""
+    told = sf.count(), sf.quantile("age", "0.25"), sf.quantile("age", "0.75")
+    release = session.query().select(*told).release(epsilon="1")
+
+    with pytest.raises(ArgumentError, match="but a quantile"):
+        sf.consistent(release, nonnegative=True)
+
+
 @pytest.mark.parametrize(
     "twice",
     [

@@ -205,9 +205,15 @@ def _check_once(releases: Sequence[Release]) -> None:
 
 
 def _asked(release: Release) -> dict[str, object]:
-    """Return by name what was measured: equal where one measurement gave both."""
+    """Return by name what was measured: equal where one measurement gave both.
+
+    Only of counts and sums, as all others are refused for what they are: two quantiles of
+    a column differ in their names alone.
+    """
     found: dict[str, list[object]] = {}
     for f in release.figures:
+        if f.kind not in _ADDITIVE:
+            continue
         place = tuple(f.group.items()), f.bin, f.other_bin
         one = f.kind, f.column, f.other, f.noise, place
         found.setdefault(f.name, []).append(one)
