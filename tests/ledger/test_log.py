@@ -912,7 +912,7 @@ def test_a_planted_missing_lock_is_caught(book, path, monkeypatch):
     """Without the log's turn one of the two is lost, and seen to be."""
     ledger, other = book(path), other_writer(path)
     other.top("pima")
-    for name in ("lock", "unlock"):
+    for name in ("sleep_until_mine", "unlock"):
         monkeypatch.setattr(f"sfumato.ledger.logbook.{name}", lambda *_: None)
 
     told = race(ledger, other)

@@ -9,7 +9,7 @@ so that each hears of a failed write).
 
 A process that is alone writes first and looks afterwards, while the disk works, whether
 the files still lie where they lay; if not, it takes its record back. Processes in company
-read what the others add also while they wait for the turn. Both is safe because a record
+read what the others add also before they have the turn, so that it is short. Both is safe because a record
 is taken over only whole and after the one it names, and because the word of the log
 changes when one is taken back.
 
@@ -26,6 +26,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
@@ -39,7 +40,7 @@ from sfumato.ledger.running import Running, read_running
 from sfumato.ledger.sqlite import SqliteStore
 from sfumato.ledger.store import Database
 from sfumato.ledger.transaction import Transaction, read_tail
-from sfumato.ledger.turns import lock, take, turn, unlock
+from sfumato.ledger.turns import sleep_until_mine, turn, unlock
 from sfumato.ledger.waiting import Ticket
 from sfumato.ledger.witness import Witness
 from sfumato.words import N_
@@ -48,6 +49,7 @@ __all__ = ["Logbook"]
 
 _ROOM = 1024  # bytes of a usual record: with less room the log is emptied first
 _PATIENCE = 60.0  # seconds to wait for another process
+_BRIEF = 0.01  # seconds of waiting, after which one looks again
 _AT_CLOSING = 2.0  # seconds; what stays in the log is as durable there
 
 
@@ -156,10 +158,10 @@ class Logbook:
     def _add(self, batch: list[Ticket[Any]]) -> list[Ticket[Any]]:
         """Write what can plainly be accepted; return the requests from the first other."""
         file, running = self._log.file, self._running
-        try:
-            self._take_turn(file, running)
+        try:  # an interrupt may come as soon as the turn is had
+            looked = self._take_turn(file, running)
             if running is None or not self._is_as_left(running):
-                running = self._newest()
+                running = self._newest(looked=looked)
             room = running.at + _ROOM * len(batch) < FIRST + LENGTH
             room = room or running.at == FIRST
             made = self._write(running, batch) if room and not running.busy else 0
@@ -173,22 +175,28 @@ class Logbook:
             return self._add(batch)
         return batch
 
-    def _take_turn(self, file: int, running: Running | None) -> None:
-        """Take the log's turn; in company, do meanwhile what need not be done in it.
+    def _take_turn(self, file: int, running: Running | None) -> bool:
+        """Take the log's turn; in company, do before what need not be done in it.
 
         What others add may be read without the turn: nothing but whole records, each of
-        which follows the one before it, is taken over.
+        which follows the one before it, is taken over. Little is left for the turn then.
+
+        Returns:
+            Whether the last mark of the anchor was looked at.
         """
         if running is None or not running.company:
-            lock(file)
-            return
+            sleep_until_mine(file)
+            return False
         if not self._folders.are_same():
             self._check_files(strict=True)
-        if not take(file):
-            self._catch_up(running)
-            lock(file)
-            if not self._folders.are_same():  # it may have lasted
-                self._check_files(strict=True)
+        looked = self._catch_up(running) and self._anchor.agrees(running.knows)
+        began = time.monotonic()
+        sleep_until_mine(file)
+        if time.monotonic() - began < _BRIEF:
+            return looked
+        if not self._folders.are_same():
+            self._check_files(strict=True)
+        return False
 
     def _is_as_left(self, running: Running) -> bool:
         """Return whether this process was the last to write, as far as one look tells."""
@@ -239,8 +247,11 @@ class Logbook:
         added = self._log.newest(running.at, running.header)
         return added is not None and running.jump(added)
 
-    def _newest(self) -> Running:
+    def _newest(self, *, looked: bool) -> Running:
         """Return the ledger as a debit must know it. The log's turn is held.
+
+        Args:
+            looked: The last mark of the anchor was looked at just now.
 
         Raises:
             LedgerError: As `_current`.
@@ -250,7 +261,7 @@ class Logbook:
             return self._current()
         if not self._catch_up(running):
             return self._current()
-        if not self._anchor.agrees(running.knows):
+        if not looked and not self._anchor.agrees(running.knows):
             self._check_anchor(running)
         return running
 

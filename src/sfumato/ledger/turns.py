@@ -1,7 +1,13 @@
-"""Turns among processes: a lock on an open file, with patience.
+"""Turns among processes: a lock on an open file.
 
 The lock is `flock`: the kernel gives it back when its holder dies, and it belongs to
 the open file, so that closing another one of the same path does not drop it.
+
+A debit sleeps until the kernel hands the lock over, in the order in which they came:
+with eight processes that is half as much work again per second as to look again and
+again. It has no time limit, so a process that is stopped (not killed) in the microseconds
+in which it holds the turn lets the others wait until it goes on. All who read or repair
+look again and again, and say after a minute that somebody hangs.
 """
 
 from __future__ import annotations
@@ -20,7 +26,7 @@ if sys.platform != "win32":
 
     _TRY = fcntl.LOCK_EX | fcntl.LOCK_NB
 
-__all__ = ["HAVE_TURNS", "lock", "take", "turn", "unlock"]
+__all__ = ["HAVE_TURNS", "lock", "sleep_until_mine", "take", "turn", "unlock"]
 
 HAVE_TURNS = sys.platform != "win32"  # there SQLite's own lock keeps the turns
 _PATIENCE = 60.0  # seconds to wait for another process
@@ -36,6 +42,12 @@ def take(file: int) -> bool:
         except BlockingIOError:
             return False
     return True
+
+
+def sleep_until_mine(file: int) -> None:
+    """Wait for the lock, however long; an interrupt ends it."""
+    if sys.platform != "win32":
+        fcntl.flock(file, fcntl.LOCK_EX)
 
 
 def lock(file: int, patience: float = _PATIENCE) -> None:
@@ -83,8 +95,8 @@ def _step_aside() -> None:
 @contextmanager
 def turn(file: int, patience: float = _PATIENCE) -> Iterator[None]:
     """Hold the lock."""
-    lock(file, patience)
     try:
+        lock(file, patience)
         yield
     finally:
         unlock(file)
