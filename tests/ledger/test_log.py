@@ -12,6 +12,7 @@ import subprocess
 import sys
 import tempfile
 import threading
+import time
 import zlib
 from pathlib import Path
 
@@ -661,8 +662,9 @@ def test_files_that_were_replaced_while_the_turn_was_waited_for_are_noticed(
             shutil.copy(place, tmp_path / "copy")
             (tmp_path / "copy").replace(place)
 
-    monkeypatch.setattr(logbook, "take", lambda _file: False)
-    monkeypatch.setattr(logbook, "lock", replace_and_wait)
+        time.sleep(0.02)
+
+    monkeypatch.setattr(logbook, "sleep_until_mine", replace_and_wait)
     before = log.path.read_bytes()
 
     with pytest.raises(LedgerError, match="removed or replaced"):
@@ -675,15 +677,16 @@ def test_an_interrupt_gives_the_turn_back(company, monkeypatch):
     """Else nobody else could debit until this process ends."""
     ledger, other = company
 
-    def take(file):
-        logbook.lock(file)
+    def sleep_until_mine(file):
+        turns.lock(file)
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patch:
-        patch.setattr(logbook, "take", take)
+        patch.setattr(logbook, "sleep_until_mine", sleep_until_mine)
         with pytest.raises(KeyboardInterrupt):
             other.submit(order())
-    monkeypatch.setattr(logbook, "lock", lambda file: turns.lock(file, 0.1))
+    patience = lambda file: turns.lock(file, 0.1)  # noqa: E731
+    monkeypatch.setattr(logbook, "sleep_until_mine", patience)
 
     ledger.debit(HUNDREDTH, plan="p")
 
