@@ -117,6 +117,7 @@ def test_separators_within_names_do_not_count(tmp_path):
         (b"a" * (1 << 20) + b"a\n1\n", "utf-8", "has no header line"),
         (b"a,b\n", "rot13", "unknown encoding 'rot13'"),
         (b"a,b\n", "hex", "unknown encoding 'hex'"),
+        (b"a,b\n", "iso2022_jp", "'iso2022_jp' has a state"),
     ],
 )
 def test_no_header_and_no_text_are_refused(tmp_path, content, encoding, line):

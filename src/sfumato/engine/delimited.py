@@ -23,6 +23,7 @@ from sfumato.declare.dataset import CSV
 from sfumato.declare.schema import Integer, Real, Schema, Stored
 from sfumato.declare.unit import Identifier
 from sfumato.engine.columns import Array, cell_reader, of_arrays, pack
+from sfumato.engine.encoding import check_encoding
 from sfumato.engine.lines import LONGEST, Lines
 from sfumato.engine.records import Quoted, split_lines
 from sfumato.engine.room import Room
@@ -35,8 +36,6 @@ __all__ = ["load_csv"]
 _REMEMBERED = 1 << 16  # distinct texts per column whose reading is kept
 _ENCODINGS = ("utf-8", "gb18030", "utf-16", "big5", "shift_jis", "euc_kr", "cp1252")
 _SEPARATORS = (",", ";", "\t", "|")
-_STATEFUL = ("iso2022", "hz", "utf_7", "unicode_escape", "raw_unicode_escape",
-             "punycode", "idna")  # fmt: skip
 _BINARY = (b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"\x1f\x8b", b"SQLite", b"%PDF")
 
 
@@ -215,21 +214,13 @@ def _check_format(source: CSV) -> None:
         name = codec.name if codec._is_text_encoding else ""  # noqa: SLF001  as open() asks
     except (LookupError, ValueError, TypeError):
         name = ""
-    if name.replace("-", "_").startswith(_STATEFUL):
-        raise SourceError(
-            N_("{encoding} has a state that lasts beyond a line"),
-            hint=N_(
-                "one row could change how all others are read: write the file again in "
-                "utf-8"
-            ),
-            encoding=repr(source.encoding),
-        )
     if not name:
         raise SourceError(
             N_("unknown text encoding {encoding}"),
             hint=N_('use a Python codec such as "utf-8", "gb18030" or "utf-16"'),
             encoding=repr(source.encoding),
         )
+    check_encoding(source.encoding)
 
 
 def _check_file(source: CSV) -> None:

@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from sfumato.amount import exact
+from sfumato.engine.encoding import check_encoding
 from sfumato.engine.table import NO_NAME
 from sfumato.errors import SourceError, closest
 from sfumato.words import N_
@@ -173,6 +174,7 @@ def _opened(path: Path, encoding: str, ask: Callable[[Iterator[str]], Found]) ->
 def _decoder(encoding: str) -> IncrementalDecoder:
     if not codecs.lookup(encoding)._is_text_encoding:  # noqa: SLF001  as open() asks
         raise LookupError
+    check_encoding(encoding)
     marked = encoding.lower() in ("utf-8", "utf8")
     return codecs.getincrementaldecoder("utf-8-sig" if marked else encoding)()
 
