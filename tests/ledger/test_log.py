@@ -840,6 +840,27 @@ def test_those_who_read_without_the_turn_take_over_whole_records_only(book, path
     assert verify(path).sound
 
 
+def test_a_record_that_ends_where_a_read_ends_is_not_the_last(book, path):
+    """The log is read in part first; what follows the part belongs to it as well."""
+    ledger = book(path)
+    for size in (1000, 0):
+        receipt = ledger.debit(HUNDREDTH, plan="p")
+        running = ledger._writer._logbook._running
+        at = running.at
+        if size:
+            ledger.answer(receipt, bytes(size))
+            beside = running.at - at - size
+    size = FIRST + 8192 - at - beside
+    ledger.answer(receipt, bytes(size))
+    assert running.at == FIRST + 8192
+    told = ledger.debit(HUNDREDTH, plan="p").head
+
+    told_too = other_writer(path).submit(order()).head
+
+    assert heads(path)[-2:] == [told, told_too]
+    assert verify(path).sound
+
+
 def test_an_end_that_a_power_cut_left_behind_is_not_believed(book, path):
     """The disk had the last page of a batch, not the pages before, nor a new word."""
     first = other_writer(path)

@@ -256,7 +256,7 @@ class Log:
         data, start, size = os.pread(self.file, _NEWS, at), 0, _NEWS
         place, head = tail.place, tail.head
         passed: Record | None = None
-        while data[start : start + 1] not in (b"\0", b""):
+        while data[start : start + 1] != b"\0":  # what was read may end with a record
             found = _read(data, start)
             if found is None and len(data) == size and size < FIRST + LENGTH:
                 size = FIRST + LENGTH  # it may reach beyond what was read
