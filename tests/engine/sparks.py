@@ -45,6 +45,8 @@ def spark():
 @lru_cache
 def _sail():
     os.environ.setdefault("RUST_LOG", "off")
+    # Starting Java forks; what gRPC does in the child then has killed it once.
+    os.environ.setdefault("GRPC_ENABLE_FORK_SUPPORT", "0")
     os.environ.setdefault("NO_PROXY", "127.0.0.1")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
@@ -88,9 +90,10 @@ def _spark():
     folder = tempfile.mkdtemp(prefix="sfspark")
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")
+        from pyspark.errors import PySparkRuntimeError
         from pyspark.sql import SparkSession
 
-        return (
+        builder = (
             SparkSession.builder.master("local[2]")
             .appName("sfumato")
             .config("spark.ui.enabled", "false")
@@ -105,8 +108,13 @@ def _spark():
             .config("spark.sql.adaptive.enabled", "false")
             # Statements that run once are compiled once: no time for a second compiler.
             .config("spark.driver.extraJavaOptions", _JAVA)
-            .getOrCreate()
         )
+        try:
+            return builder.getOrCreate()
+        except PySparkRuntimeError as error:
+            if "JAVA_GATEWAY_EXITED" not in str(error):
+                raise
+            return builder.getOrCreate()  # Java died while it started: once more
 
 
 @lru_cache
