@@ -33,7 +33,8 @@ class CSV:
     Args:
         path: The file; its first line names the columns.
         encoding: A Python codec: ``"utf-8"`` (default), ``"gb18030"``, ``"utf-16"``; none
-            with a state that lasts beyond a line, such as ``"iso2022_jp"``. Bytes that do not decode are replaced, so no row can stop the reading.
+            with a state that lasts beyond a line, such as ``"iso2022_jp"``. Bytes that do
+            not decode are replaced, so no row can stop the reading.
         separator: One character between cells.
         decimal: The decimal mark of numbers: ``"."`` or ``","``.
         thousands: A separator inside numbers to be removed, or none. Without it,

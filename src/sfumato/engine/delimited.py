@@ -210,11 +210,10 @@ def _check_format(source: CSV) -> None:
             hint=N_('write, for example, CSV(..., separator=";", decimal=",")'),
         )
     try:
-        codec = codecs.lookup(source.encoding)
-        name = codec.name if codec._is_text_encoding else ""  # noqa: SLF001  as open() asks
+        known = codecs.lookup(source.encoding)._is_text_encoding  # noqa: SLF001  as open() asks
     except (LookupError, ValueError, TypeError):
-        name = ""
-    if not name:
+        known = False
+    if not known:
         raise SourceError(
             N_("unknown text encoding {encoding}"),
             hint=N_('use a Python codec such as "utf-8", "gb18030" or "utf-16"'),

@@ -9,9 +9,9 @@ so that each hears of a failed write).
 
 A process that is alone writes first and looks afterwards, while the disk works, whether
 the files still lie where they lay; if not, it takes its record back. Processes in company
-read what the others add also before they have the turn, so that it is short. Both is safe because a record
-is taken over only whole and after the one it names, and because the word of the log
-changes when one is taken back.
+read what the others add also before they have the turn, so that it is short. Both are safe
+because a record is taken over only whole and after the one it names, and because the word
+of the log changes when one is taken back.
 
 Nobody learns of a debit before the disk has answered and the anchor has a mark at or
 beyond it. The mark is written after the disk has answered, so the anchor is never ahead:

@@ -3,11 +3,10 @@
 The lock is `flock`: the kernel gives it back when its holder dies, and it belongs to
 the open file, so that closing another one of the same path does not drop it.
 
-A debit sleeps until the kernel hands the lock over, in the order in which they came:
-with eight processes that is half as much work again per second as to look again and
-again. It has no time limit, so a process that is stopped (not killed) in the microseconds
-in which it holds the turn lets the others wait until it goes on. All who read or repair
-look again and again, and say after a minute that somebody hangs.
+A debit sleeps until the kernel wakes it: where eight processes debit, half as many again
+were done in a second as when each looked again and again. It has no time limit, so a process that is stopped (not killed) in the microseconds
+in which it holds the turn lets the others wait until it goes on. Whoever reads, repairs or
+copies the log looks again and again, and says after a minute that somebody hangs.
 """
 
 from __future__ import annotations
