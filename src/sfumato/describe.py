@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import datetime as dt
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from html import escape
-from typing import assert_never, final
+from typing import TypeAlias, assert_never, final
 
 from sfumato.declare.calendar import EPOCH, Date
 from sfumato.declare.dataset import Dataset
@@ -16,6 +16,7 @@ from sfumato.declare.schema import (
     Column,
     Integer,
     Real,
+    Schema,
     Text,
 )
 from sfumato.declare.unit import PrivacyUnit
@@ -26,8 +27,9 @@ from sfumato.release.tongue import language_asked
 from sfumato.release.wording import measure_words
 from sfumato.words import N_, language, speaker
 
-__all__ = ["Described", "Description", "describe"]
+__all__ = ["Described", "Description", "declared_html", "describe", "schema_text"]
 
+Tables: TypeAlias = Mapping[str, tuple[bool, tuple[str, ...]]]
 _KEYS = 8  # shown on a screen; the declaration holds all
 _SUMS = ("sum", "mean", "variance", "std")
 _RANKS = ("median", "quantile", "near_minimum", "near_maximum")
@@ -97,7 +99,7 @@ class Description:
     left: str
     columns: tuple[Described, ...]
     whom: PrivacyUnit = field(repr=False)
-    tables: Mapping[str, tuple[bool, tuple[str, ...]]] = field(default_factory=dict)
+    tables: Tables = field(default_factory=dict)
 
     def to_text(self, *, lang: str | None = None) -> str:
         """Return the facts for a terminal.
@@ -106,46 +108,25 @@ class Description:
             lang: ``"en"`` or ``"zh"``; default: the language of the locale.
         """
         say = speaker(language_asked(lang))
-        table = [_heads(say), *(_row(c, say) for c in self.columns)]
         asked = [_asked(c, say) for c in self.columns]
         return "\n".join([
-            *(text for _, text in self._facts(say)),
-            *self._others(say),
+            *self._told(say),
             "",
-            *aligned(table),
+            *aligned([_heads(say), *(_row(c, say) for c in self.columns)]),
             "",
             say(N_("what can be asked, beside count():")),
             *aligned(asked),
         ])  # fmt: skip
 
-    def _facts(self, say: Callable[..., str]) -> list[tuple[str, str]]:
-        held = 1 + sum(private for private, _ in self.tables.values())
-        return [
-            ("dataset", say(N_("dataset {name}"), name=visible(self.dataset))),
-            ("unit", protected_words(self.whom, say, tables=held)),
-            (
-                "budget",
-                say(
-                    N_("budget {budget}, spent {spent}, left {left}"),
-                    budget=stored_words(self.budget),
-                    spent=stored_words(self.spent),
-                    left=stored_words(self.left),
-                ),
-            ),
-        ]
-
-    def _others(self, say: Callable[..., str]) -> list[str]:
-        """Say which other tables there are."""
-        private = N_("private table {name}, of the same units: {columns}")
-        public = N_("public table {name}: {columns}")
-        return [
-            say(
-                private if is_private else public,
-                name=visible(name),
-                columns=", ".join(map(visible, columns)),
-            )
-            for name, (is_private, columns) in self.tables.items()
-        ]
+    def _told(self, say: Callable[..., str]) -> list[str]:
+        money = say(
+            N_("budget {budget}, spent {spent}, left {left}"),
+            budget=stored_words(self.budget),
+            spent=stored_words(self.spent),
+            left=stored_words(self.left),
+        )
+        name, whom, *others = _facts(self.dataset, self.whom, self.tables, say)
+        return [name, whom, money, *others]
 
     def __str__(self) -> str:
         """Render for a terminal, in the language of the locale."""
@@ -154,22 +135,65 @@ class Description:
     def _repr_html_(self) -> str:
         """Render for a notebook, in the language of the locale."""
         say = speaker(language(None))
-        told = [*(text for _, text in self._facts(say)), *self._others(say)]
-        facts = "<br>".join(map(escape, told))
-        head = "".join(f"<th>{escape(h)}</th>" for h in (*_heads(say), _ask_head(say)))
-        body = "".join(
-            "<tr>"
-            + "".join(
-                f'<td style="text-align:left">{escape(cell)}</td>'
-                for cell in (*_row(c, say), _asked(c, say)[1])
+        return _html(self._told(say), self.columns, say)
+
+
+def declared_html(declared: Dataset | Schema) -> str:
+    """Render declarations for a notebook, in the language of the locale."""
+    say = speaker(language(None))
+    if isinstance(declared, Schema):
+        return _html([protected_words(declared.unit, say)], _columns(declared), say)
+    schema = declared.schema
+    told = _facts(declared.name, schema.unit, _tables(declared), say)
+    return _html(told, _columns(schema), say)
+
+
+def schema_text(schema: Schema) -> str:
+    """Render declarations for a terminal, in the language of the locale."""
+    say = speaker(language(None))
+    table = [_heads(say), *(_row(c, say) for c in _columns(schema))]
+    return "\n".join([protected_words(schema.unit, say), "", *aligned(table)])
+
+
+def _facts(
+    name: str, whom: PrivacyUnit, tables: Tables, say: Callable[..., str]
+) -> list[str]:
+    """Name the dataset, whom it protects, and which other tables there are."""
+    private = N_("private table {name}, of the same units: {columns}")
+    public = N_("public table {name}: {columns}")
+    held = 1 + sum(private_ for private_, _ in tables.values())
+    return [
+        say(N_("dataset {name}"), name=visible(name)),
+        protected_words(whom, say, tables=held),
+        *(
+            say(
+                private if is_private else public,
+                name=visible(other),
+                columns=", ".join(map(visible, columns)),
             )
-            + "</tr>"
-            for c in self.columns
+            for other, (is_private, columns) in tables.items()
+        ),
+    ]
+
+
+def _html(
+    told: Iterable[str], columns: Sequence[Described], say: Callable[..., str]
+) -> str:
+    facts = "<br>".join(map(escape, told))
+    head = "".join(f"<th>{escape(h)}</th>" for h in (*_heads(say), _ask_head(say)))
+    body = "".join(
+        "<tr>"
+        + "".join(
+            f'<td style="text-align:left">{escape(cell)}</td>'
+            for cell in (*_row(c, say), _asked(c, say)[1])
         )
-        return (
-            f'<div class="sfumato-description"><p>{facts}</p><table><thead><tr>{head}'
-            f"</tr></thead><tbody>{body}</tbody></table></div>"
-        )
+        + "</tr>"
+        for c in columns
+    )
+    return (
+        f'<div class="sfumato-description"><p>{facts}</p><table><thead><tr>{head}'
+        f"</tr></thead><tbody>{body}</tbody></table></div>"
+    )
 
 
 def describe(dataset: Dataset, *, budget: str, spent: str, left: str) -> Description:
@@ -181,9 +205,7 @@ def describe(dataset: Dataset, *, budget: str, spent: str, left: str) -> Descrip
         spent: What is spent in words.
         left: What is left in words.
     """
-    schema, unit = dataset.schema, dataset.schema.unit
-    private = {n: (True, tuple(t.schema)) for n, t in dataset.private.items()}
-    public = {n: (False, (*t.key, *t.columns)) for n, t in dataset.public.items()}
+    unit = dataset.schema.unit
     return Description(
         dataset=dataset.name,
         unit=repr(unit),
@@ -192,10 +214,20 @@ def describe(dataset: Dataset, *, budget: str, spent: str, left: str) -> Descrip
         budget=budget,
         spent=spent,
         left=left,
-        columns=tuple(_described(n, column) for n, column in schema.columns),
+        columns=_columns(dataset.schema),
         whom=unit,
-        tables=private | public,
+        tables=_tables(dataset),
     )
+
+
+def _columns(schema: Schema) -> tuple[Described, ...]:
+    return tuple(_described(n, column) for n, column in schema.columns)
+
+
+def _tables(dataset: Dataset) -> Tables:
+    private = {n: (True, tuple(t.schema)) for n, t in dataset.private.items()}
+    public = {n: (False, (*t.key, *t.columns)) for n, t in dataset.public.items()}
+    return private | public
 
 
 def _described(name: str, column: Column) -> Described:

@@ -23,9 +23,10 @@ from sfumato.release.text import aligned, visible
 from sfumato.release.tongue import language_asked
 from sfumato.words import N_, language, speaker
 
-__all__ = ["Explanation", "Measured", "explain"]
+__all__ = ["Explanation", "Measured", "cost_words", "explain", "threshold_words"]
 
 _THOUSAND, _LONG = 1e3, 1e12
+_SEEN = 0.95
 
 
 @final
@@ -75,6 +76,7 @@ class Explanation:
             follow from how many rows there are, and from missing cells.
         whom: The declared unit itself.
         query: The question itself.
+        unknown: The rule by which unknown keys are shown; none where all are public.
     """
 
     question: str
@@ -87,6 +89,7 @@ class Explanation:
     sql: Mapping[str, str] = field(repr=False)
     whom: PrivacyUnit = field(repr=False)
     query: Query = field(repr=False)
+    unknown: Threshold | None = field(repr=False)
 
     def to_text(self, *, lang: str | None = None) -> str:
         """Return the tables and the SQL for a terminal.
@@ -95,13 +98,27 @@ class Explanation:
             lang: ``"en"`` or ``"zh"``; default: the language of the locale.
         """
         say = speaker(language_asked(lang))
-        lines = [self._asked(say), self._costs(lang), ""]
+        lines = [*self._head(lang), ""]
         for table, right in self._tables(lang):
             lines += [*aligned(table, right=right), ""]
         if self.sql:
             lines += [say(N_("SQL ({engine})"), engine=self.engine)]
             lines.append(visible(self.sql[self.engine]))
         return "\n".join(lines).rstrip()
+
+    def brief(self, *, lang: str | None = None) -> str:
+        """Return the question, its cost and the expected errors alone, for a terminal.
+
+        Args:
+            lang: ``"en"`` or ``"zh"``; default: the language of the locale.
+        """
+        table, right = self._tables(lang)[-1]
+        return "\n".join([*self._head(lang), "", *aligned(table, right=right)])
+
+    def _head(self, lang: str | None) -> list[str]:
+        say = speaker(language_asked(lang))
+        told = threshold_words(self.unknown, self.whom, say)
+        return [self._asked(say), self._costs(lang), *([told] if told else [])]
 
     def _asked(self, say: Callable[..., str]) -> str:
         query = self.query
@@ -113,7 +130,7 @@ class Explanation:
         say = speaker(language_asked(lang))
         return say(
             N_("costs {cost} of the budget of {dataset}; {protected}"),
-            cost=stored_words(self.cost),
+            cost=cost_words(self.cost),
             dataset=visible(self.dataset),
             protected=protected_words(self.whom, say),
         )
@@ -123,7 +140,7 @@ class Explanation:
     ) -> list[tuple[list[list[str]], tuple[int, ...]]]:
         return [
             (_measured_table(self.measured, lang), (1, 2, 4, 5)),
-            (_expected_table(self.expected, lang), (1, 2)),
+            (_expected_table(self.expected, lang, self.query), (1, 2)),
         ]
 
     def __str__(self) -> str:
@@ -133,6 +150,7 @@ class Explanation:
     def _repr_html_(self) -> str:
         """Render for a notebook, in the language of the locale."""
         say = speaker(language(None))
+        asked, *told = map(escape, self._head(None))
         tables = "".join(_html(t, right) for t, right in self._tables(None))
         sql = "".join(
             f"<details><summary>{escape(say(N_('SQL ({engine})'), engine=name))}"
@@ -140,8 +158,8 @@ class Explanation:
             for name, text in self.sql.items()
         )
         return (
-            f'<div class="sfumato-plan"><p><b>{escape(self._asked(say))}</b><br>'
-            f"{escape(self._costs(None))}</p>{tables}{sql}</div>"
+            f'<div class="sfumato-plan"><p><b>{asked}</b><br>{"<br>".join(told)}</p>'
+            f"{tables}{sql}</div>"
         )
 
 
@@ -171,6 +189,7 @@ def explain(
         unit=repr(plan.schema.unit),
         whom=plan.schema.unit,
         query=plan.query,
+        unknown=plan.threshold,
         measured=tuple(
             _measured(plan, number, part, plan.charge(step).units / total)
             for number, step in enumerate(plan.steps)
@@ -180,6 +199,40 @@ def explain(
         engine="" if dialect is None else dialect.name,
         sql=MappingProxyType(sql),
     )
+
+
+def threshold_words(
+    unknown: Threshold | None, unit: PrivacyUnit, say: Callable[..., str]
+) -> str:
+    """Tell beforehand which unknown keys will be shown; nothing where all are public."""
+    if unknown is None:
+        return ""
+    text = N_(
+        "Unknown keys: each is shown if its noisy count is {least} or more. A key of "
+        "{visible} rows is shown with 95 %, a key of one row with {delta} at most."
+    )
+    if unit.name == "person":
+        text = N_(
+            "Unknown keys: each is shown if its noisy count of people is {least} or more. "
+            "A key of {visible} people is shown with 95 %; one of the keys that one person "
+            "alone has, with {delta} at most."
+        )
+    return say(
+        text,
+        least=unknown.least,
+        visible=unknown.visible(_SEEN),
+        delta=f"{float(unknown.cost.delta):.6g}",
+    )
+
+
+def cost_words(cost: str) -> str:
+    """Return a stored loss as it is shown, with the name that its ρ has in the field.
+
+    Examples:
+        >>> cost_words("zcdp 0.1"), cost_words("epsilon 0.5")
+        ('zCDP ρ 0.1', 'ε 0.5')
+    """
+    return f"{'zCDP ' if cost.startswith('zcdp ') else ''}{stored_words(cost)}"
 
 
 def _stated(plan: Plan, target: Target) -> str:
@@ -260,8 +313,11 @@ def _measured_table(measured: Sequence[Measured], lang: str | None) -> list[list
     return [heads, *rows]
 
 
-def _expected_table(expected: Sequence[Expected], lang: str | None) -> list[list[str]]:
+def _expected_table(
+    expected: Sequence[Expected], lang: str | None, query: Query
+) -> list[list[str]]:
     say = speaker(language_asked(lang))
+    supposing = N_("{rows} rows per group") if query.keys else N_("{rows} rows")
     heads = [
         say(N_("figure")),
         say(N_("expected error")),
@@ -273,7 +329,7 @@ def _expected_table(expected: Sequence[Expected], lang: str | None) -> list[list
             visible(e.name),
             _number(e.mean_absolute),
             _number(e.error),
-            say(N_("{rows} rows per group"), rows=f"{e.rows:,g}") if e.rows else "",
+            say(supposing, rows=_number(e.rows)) if e.rows else "",
         ]
         for e in expected
     ]

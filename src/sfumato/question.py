@@ -21,12 +21,12 @@ from sfumato.amount import Amount
 from sfumato.combine import Combining, check_tables
 from sfumato.declare.dataset import Dataset
 from sfumato.declare.expr import Expr, Operand
-from sfumato.declare.merged import OneInEach
 from sfumato.declare.query import Query, Statistic
 from sfumato.declare.schema import Column
 from sfumato.engine import Engine
+from sfumato.engine.dialect import Dialect
 from sfumato.errors import DeclarationError, quoted
-from sfumato.explain import Explanation, explain
+from sfumato.explain import Explanation, cost_words, explain
 from sfumato.gate import Found, compare_for_owner, find_bounds, release
 from sfumato.ledger import Answered, Ledger
 from sfumato.plan import Expected, Plan, expected_errors, make_plan
@@ -339,6 +339,9 @@ class SessionPlan:
             rows: A public guess of the number of rows, on which means depend.
         """
         dialect = getattr(self._desk.engine, "dialect", None)
+        return self._explained(dialect, rows=rows)
+
+    def _explained(self, dialect: Dialect | None, *, rows: int) -> Explanation:
         told = explain(self.plan, dialect=dialect, rows=rows)
         if self.bounded is None:
             return told
@@ -347,34 +350,16 @@ class SessionPlan:
         return replace(told, question=asked, cost=loss_text(self.cost))
 
     def __str__(self) -> str:
-        """Show cost and expected errors."""
-        unit = self.plan.schema.unit
-        whose = unit.name
-        if isinstance(unit, OneInEach):
-            whose += f" in each of {unit.tables} tables"
-        lines = [
-            f"{self.plan.query}",
-            f"cost: {loss_text(self.cost)} per {whose} ({unit.neighbours})",
-        ]
-        if (threshold := self.plan.threshold) is not None:
-            some, lone = ("rows", "one row")
-            if unit.name == "person":
-                some, lone = "people", "keys of one person alone"
-            lines.append(
-                f"  a key is shown from a noisy count of {threshold.least}: "
-                f"{threshold.visible(0.95)} {some} (95 %), {lone} with probability "
-                f"{float(threshold.cost.delta):.4g} at most"
-            )
-        for e in self.expected():
-            rows = f" at {e.rows:g} rows" if e.rows else ""
-            lines.append(
-                f"  {e.name}: ±{e.error:.4g} (95 %), {e.mean_absolute:.4g} on average{rows}"
-            )
-        return "\n".join(lines)
+        """Show cost and expected errors, in the language of the locale."""
+        return self._explained(None, rows=1000).brief()
 
     def __repr__(self) -> str:
-        """Show cost and expected errors."""
-        return str(self)
+        """Say the question and its cost on one line."""
+        return f"<plan: {self.plan.query}; costs {cost_words(loss_text(self.cost))}>"
+
+    def _repr_html_(self) -> str:
+        """Render for a notebook, in the language of the locale."""
+        return self.explain()._repr_html_()
 
 
 def _confidence(value: Any) -> float:

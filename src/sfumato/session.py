@@ -224,6 +224,10 @@ class Session:
         """Show declarations and the budget."""
         return f"Session({self.dataset!r}, budget={self.budget!r}, left={self.left!r})"
 
+    def _repr_html_(self) -> str:
+        """Render for a notebook: what `describe` says."""
+        return self.describe()._repr_html_()
+
     def __copy__(self) -> Session:
         """Share the one session: a copy must not double the budget."""
         return self

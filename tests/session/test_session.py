@@ -84,7 +84,7 @@ def test_a_plan_reads_nothing_and_spends_nothing():
 
     assert str(plan.cost) == "0.5" and str(desk.left) == "1"
     assert [e.name for e in plan.expected(rows=200)] == ["count", "mean_age"]
-    assert "±" in str(plan) and "120" in str(plan.explain())
+    assert "mean_age" in str(plan) and "120" in str(plan.explain())
 
 
 def test_the_debit_comes_first_and_stands():

@@ -39,7 +39,7 @@ def test_the_claim_names_the_tables(united):
     assert release.claim.tables == 3
     assert "protected unit: one row in each of 3 united tables" in said
     assert "add or remove up to one row in each of 3 united tables" in said
-    assert "per row in each of 3 tables" in str(plan)
+    assert "one row in each of 3 tables" in str(plan)
     assert from_json(release.to_json()) == release
     assert set(release.to_pandas()["united_tables"]) == {3}
 

@@ -65,7 +65,9 @@ def test_large_groups_are_shown_and_both_parts_are_charged(budget, spent, cost):
 
     assert plan.cost == cost == desk.spent
     assert desk.left == budget.cap - cost
-    assert plan.visible() < 100 and f"{plan.visible()} rows (95 %)" in str(plan)
+    assert plan.visible() < 100 and f"{plan.visible()} rows is shown with 95 %" in str(
+        plan
+    )
     names = [dict(f.group) for f in made if f.name == "count"]
     assert names == [{"city": "Big"}, {"city": "Middle"}]
     assert abs(made.find("count", city="Big").estimate - 1000) < 150
@@ -294,7 +296,7 @@ def test_unknown_keys_of_people_are_paid_planned_and_told() -> None:
     release = plan.release()
 
     assert plan.visible(0.95) == plan.plan.threshold.visible(0.95)
-    assert "people (95 %), keys of one person alone with probability 1e-10" in str(plan)
+    assert "keys that one person alone has, with 1e-10" in str(plan)
     assert (session.spent.value, session.spent.delta) == (5, Fraction(1, 10**10))
     assert {f.group["city"] for f in release} == {"Bonn", "Ulm", "é"}
     people = release.find("people", city="Bonn")

@@ -80,6 +80,8 @@ def test_nothing_private_is_said(session):
     plan = session.query().select(sf.mean("Age"), sf.mode("<b>")).plan("0.5")
     forms = [str(session.describe()), session.describe()._repr_html_()]
     forms += [str(plan.explain()), plan.explain()._repr_html_(), repr(plan.explain())]
+    for one in (session, session.dataset, SCHEMA, plan):
+        forms += [str(one), repr(one), one._repr_html_()]
 
     assert not any(str(SECRET) in form for form in forms)
     assert str(session.left) == "1"
@@ -89,7 +91,8 @@ def test_a_name_cannot_act_in_a_notebook(session):
     """Names are shown as text."""
     plan = session.query().select(sf.histogram("<b>")).plan("0.5")
 
-    for html in (session.describe()._repr_html_(), plan.explain()._repr_html_()):
+    shown = (session, session.dataset, SCHEMA, plan, session.describe(), plan.explain())
+    for html in (one._repr_html_() for one in shown):
         assert "<b>'" not in html and "&lt;b&gt;" in html
 
 
@@ -165,6 +168,47 @@ def test_a_plan_of_public_numbers_has_no_statement():
 
     assert told.measured == () and not told.sql
     assert "count" in str(told)
+
+
+def test_a_notebook_shows_declarations_in_both_languages(session, monkeypatch):
+    """Session, dataset, schema and plan are tables; a schema prints as one."""
+    plan = session.query().select(sf.mean("Age")).plan("0.5")
+    words = {"en": ("0 to 120", "add or remove one row"), "zh": ("0 至 120", "一行")}
+    for lang, parts in words.items():
+        monkeypatch.setenv("LC_ALL", lang)
+
+        shown = [x._repr_html_() for x in (session, session.dataset, SCHEMA, plan)]
+
+        assert all("<table>" in html and parts[1] in html for html in shown)
+        assert all(parts[0] in text for text in (*shown[:3], str(SCHEMA)))
+        assert "left ε 1" in shown[0] or lang == "zh"
+
+
+def test_a_plan_prints_in_the_words_of_the_field():
+    """Its currency has its name, a guess of rows no digits of a division, and no group."""
+    session = sf.Session(
+        sf.Dataset(FRAME, schema=SCHEMA, name="t"), budget=sf.ZCDP("1")
+    )
+    groups = sf.Schema({"k": sf.Category(["a", "b", "c"]), "x": sf.Integer(0, 9)})
+    rows = sf.Dataset([{"k": "a", "x": 1}], schema=groups, name="t")
+    asked = sf.Session(rows, budget="1").query().group_by("k").select(sf.mean("x"))
+
+    alone = session.query().select(sf.mean("Age")).plan(rho="0.5")
+    grouped = asked.plan("0.5")
+
+    assert "costs zCDP ρ 0.5 of" in str(alone) and "1,000 rows" in str(alone)
+    assert "per group" not in str(alone)
+    assert "costs ε 0.5 of" in str(grouped) and "333 rows per group" in str(grouped)
+    assert repr(alone) == "<plan: mean_Age; costs zCDP ρ 0.5>"
+
+
+def test_many_columns_do_not_fill_the_screen():
+    """A data set names the first ones and counts the others."""
+    schema = sf.Schema({f"c{i}": sf.Boolean() for i in range(100)})
+
+    told = repr(sf.Dataset([{"c0": True}], schema=schema, name="t"))
+
+    assert "'c7'] and 92 more" in told and "c8" not in told
 
 
 def test_descriptions_are_plain_data(session):

@@ -13,13 +13,14 @@ from pathlib import Path
 from typing import Any, final
 
 from sfumato.declare.lookup import PublicTable
-from sfumato.declare.schema import Schema
+from sfumato.declare.schema import Schema, describing
 from sfumato.errors import DeclarationError, quoted
 from sfumato.words import N_
 
 _MEMORY = re.compile(r"[1-9][0-9]{0,5} ?[KMGT]i?B", re.ASCII)
 
 _UNNAMED = "table"
+_SHOWN = 8  # columns on one line
 _BINDING = threading.Lock()
 
 __all__ = ["CSV", "Dataset", "Postgres", "Spark", "one_place"]
@@ -243,8 +244,14 @@ class Dataset:
 
     def __repr__(self) -> str:
         """Show declarations only, never the source's content."""
-        unit = self.schema.unit
-        return f"Dataset({self.name!r}, columns={list(self.schema)}, unit={unit})"
+        columns, unit = list(self.schema), self.schema.unit
+        more = f" and {len(columns) - _SHOWN} more" if len(columns) > _SHOWN else ""
+        named = f"{columns[:_SHOWN]}{more}"
+        return f"Dataset({self.name!r}, columns={named}, unit={unit})"
+
+    def _repr_html_(self) -> str:
+        """Render for a notebook: declarations only."""
+        return str(describing().declared_html(self))
 
 
 def _check_tables(whole: Dataset) -> None:

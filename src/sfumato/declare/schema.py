@@ -10,7 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import TypeAlias
+from importlib import import_module
+from typing import Any, TypeAlias
 
 from sfumato.declare.number import Integer, Number, Real
 from sfumato.declare.text import Text
@@ -31,6 +32,7 @@ __all__ = [
     "Schema",
     "Stored",
     "Text",
+    "describing",
     "token",
 ]
 
@@ -202,6 +204,14 @@ class Schema:
         }
         return Schema(columns, self.unit)
 
+    def __str__(self) -> str:
+        """Render as a table; `repr` names all, for what a receipt paid for hashes it."""
+        return str(describing().schema_text(self))
+
+    def _repr_html_(self) -> str:
+        """Render for a notebook: declarations only."""
+        return str(describing().declared_html(self))
+
     def __iter__(self) -> Iterator[str]:
         """Iterate over the declared names, in order."""
         return (name for name, _ in self.columns)
@@ -223,6 +233,11 @@ class Schema:
             name=repr(name),
             near=nearest(str(name), self),
         )
+
+
+def describing() -> Any:
+    """Return `sfumato.describe`: a link upward by name, as that of releases to reports."""
+    return import_module("sfumato.describe")
 
 
 @lru_cache(maxsize=64)  # thousands of codes, and every key of a filter asks for them

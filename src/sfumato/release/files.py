@@ -25,7 +25,7 @@ __all__ = ["FORMATS", "refuse_ending", "report", "save", "write"]
 def report() -> Any:
     """Return `sfumato.report`, the pictures and pages.
 
-    The one named upward link of the house: reports stand on a higher floor and know
+    A named upward link (docs/architecture.md): reports stand on a higher floor and know
     releases; a release finds them by name and only when asked, as pandas finds its
     plotting backends.
     """

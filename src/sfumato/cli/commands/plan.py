@@ -14,7 +14,6 @@ from sfumato.cli.declared import unconfirmed_words
 from sfumato.cli.figures import figure_names, figure_units, plan_words
 from sfumato.cli.meaning import unit_words
 from sfumato.cli.money import (
-    delta_words,
     loss_data,
     loss_words,
     standing_data,
@@ -27,6 +26,7 @@ from sfumato.cli.table import number, table
 from sfumato.cli.tongue import say, tongue
 from sfumato.declare.query import Statistic
 from sfumato.declare.unit import bounds_of
+from sfumato.explain import threshold_words
 from sfumato.plan import Expected, Part, Plan, Step, expected_errors, reach
 from sfumato.project import Asked, Project, load
 from sfumato.project.standing import Standing, standing
@@ -127,28 +127,8 @@ def _bins(plan: Plan, statistic: Statistic) -> int:
 
 def _threshold(plan: Plan) -> list[str]:
     """Tell beforehand which of the unknown keys will be shown."""
-    threshold = plan.threshold
-    if threshold is None:
-        return []
-    text = N_(
-        "Unknown keys: each is shown if its noisy count is {least} or more. A key of "
-        "{visible} rows is shown with 95 %, a key of one row with {delta} at most."
-    )
-    if plan.schema.unit.name == "person":
-        text = N_(
-            "Unknown keys: each is shown if its noisy count of people is {least} or more. "
-            "A key of {visible} people is shown with 95 %; one of the keys that one person "
-            "alone has, with {delta} at most."
-        )
-    return [
-        "",
-        say(
-            text,
-            least=threshold.least,
-            visible=threshold.visible(_SEEN),
-            delta=delta_words(threshold.cost.delta_units),
-        ),
-    ]
+    told = threshold_words(plan.threshold, plan.schema.unit, say)
+    return ["", told] if told else []
 
 
 def _noise(plan: Plan) -> list[str]:
