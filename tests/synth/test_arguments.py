@@ -80,6 +80,19 @@ def test_a_setting_is_refused_or_taken(setting):
             Synthesizer(**{setting: value}).plan(session(), epsilon="5")
 
 
+def test_a_set_of_names_has_a_fixed_order():
+    """Python's order of a set changes with each process: the receipt's digest must not."""
+    names = [f"c{i:02}" for i in range(14)]  # in order by luck once in 10^10 processes
+    pairs = [frozenset(pair) for pair in zip(names, names[1:])]
+
+    sets = Synthesizer(columns=set(names), marginals=set(pairs),
+                       weights={frozenset(names[:9]): 2}, surrogates=set(names))  # fmt: skip
+    lists = Synthesizer(columns=names, marginals=[tuple(sorted(p)) for p in pairs],
+                        weights={tuple(names[:9]): 2}, surrogates=names)  # fmt: skip
+
+    assert sets.options.settings == lists.options.settings
+
+
 @pytest.mark.parametrize("wrong", [3, "x", BIG, [1]], ids=["3", "x", "big", "list"])
 @pytest.mark.parametrize("argument", ["start", "title", "progress", "public"])
 def test_a_fit_is_refused_before_the_debit(argument, wrong):

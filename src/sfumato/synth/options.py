@@ -112,7 +112,12 @@ def read_options(given: Mapping[str, Any]) -> Options:
             hint=N_('write "adaptive", "oneshot" or "independent"'),
             method=quoted(method),
         )
-    tables = tuple(_names("marginals", t) for t in _several(given, "marginals"))
+    listed = given["marginals"]
+    if isinstance(
+        listed, set | frozenset
+    ):  # of names, which have an order of their own
+        listed = sorted(_names("marginals", t) for t in listed)
+    tables = tuple(_names("marginals", t) for t in _several("marginals", listed))
     if any(not 1 <= len(set(t)) == len(t) <= 4 for t in tables):  # noqa: PLR2004  more is no table to measure
         raise DeclarationError(
             N_("a table to be measured has 1 to 4 different columns"),
@@ -126,7 +131,7 @@ def read_options(given: Mapping[str, Any]) -> Options:
         else _names("complete", given["complete"] or ()),
         cells=_whole("cells", given["cells"], 2, 1024),
         bins=_whole("bins", given["bins"], 2, 256),
-        forbid=tuple(_rule(r) for r in _several(given, "forbid")),
+        forbid=tuple(_rule(r) for r in _several("forbid", given["forbid"])),
         tables=tables,
         weights=tuple(_weights(_by_name(given, "weights"))),
         ways=_whole("ways", given["ways"], 2, _MOST_WAYS),
@@ -139,14 +144,13 @@ def read_options(given: Mapping[str, Any]) -> Options:
     )
 
 
-def _several(given: Mapping[str, Any], setting: str) -> Sequence[Any]:
+def _several(setting: str, value: Any) -> Sequence[Any]:
     """Return the entries of a list; a mapping or a text is none."""
-    value = given[setting]
     if isinstance(value, list | tuple):
         return value
     raise DeclarationError(
         N_("{setting} takes a list, got {value}"),
-        hint=N_("leave it out for none"),
+        hint=N_("write {setting}=[…], or leave it out for none"),
         setting=setting,
         value=quoted(value),
     )
@@ -165,9 +169,10 @@ def _by_name(given: Mapping[str, Any], setting: str) -> Mapping[Any, Any]:
 
 
 def _names(setting: str, value: Any) -> tuple[str, ...]:
+    """Return names; those of a set in a fixed order, for the receipt's digest has one."""
     listed = (value,) if isinstance(value, str) else value
     if isinstance(listed, Iterable) and all(isinstance(n, str) for n in listed):
-        return tuple(listed)
+        return tuple(sorted(listed) if isinstance(listed, set | frozenset) else listed)
     raise DeclarationError(
         N_("{setting} takes names of columns, got {value}"),
         hint=N_('write {setting}=["Age", "Outcome"]'),
