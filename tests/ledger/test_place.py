@@ -1,6 +1,7 @@
 """A ledger lies on a local disk, under one name, written by few."""
 
 import os
+import socket
 import tempfile
 from pathlib import Path
 
@@ -25,17 +26,20 @@ def mounts(tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["nfs", "nfs4", "cifs", "smb3", "9p", "ceph", "lustre",
-                                  "fuse.sshfs", "fuse.rclone", "fuse.glusterfs"])  # fmt: skip
-def test_network_file_systems_are_refused(book, path, mounts, kind):
+                                  "fuse.sshfs", "fuse.rclone", "fuse.glusterfs",
+                                  "virtiofs", "fakeowner", "fuse.grpcfuse", "fuse.osxfs",
+                                  "drvfs", "prl_fs", "fuse", "fuse.of-tomorrow"])  # fmt: skip
+def test_network_and_shared_file_systems_are_refused(book, path, mounts, kind):
     """File locks do not hold there; nothing is created."""
     mounts(kind)
 
-    with pytest.raises(LedgerError, match=rf"network file system \({kind}\)"):
+    with pytest.raises(LedgerError, match=rf"shared file system \({kind}\)"):
         book(path)
     assert list(path.parent.iterdir()) == []
 
 
-@pytest.mark.parametrize("kind", ["ext4", "xfs", "btrfs", "overlay", "tmpfs", "fuseblk", "zfs"])  # fmt: skip
+@pytest.mark.parametrize("kind", ["ext4", "xfs", "btrfs", "overlay", "tmpfs", "fuseblk", "zfs",
+                                  "fuse.fuse-overlayfs", "fuse.gocryptfs"])  # fmt: skip
 def test_local_file_systems_are_taken(book, path, mounts, kind):
     """Disks of this machine."""
     mounts(kind)
@@ -103,6 +107,37 @@ def test_a_folder_is_no_ledger(book, tmp_path):
     """A directory is named as what it is."""
     with pytest.raises(LedgerError, match="is not a file"):
         book(tmp_path)
+
+
+@pytest.fixture(params=["folder", "pipe", "socket", "device"])
+def no_file(request, tmp_path, monkeypatch):
+    """What has a path and is no file."""
+    if not hasattr(os, "mkfifo"):
+        pytest.skip("POSIX only")
+    path = tmp_path / "x"
+    match request.param:
+        case "folder":
+            path.mkdir()
+        case "pipe":
+            os.mkfifo(path)
+        case "socket":
+            monkeypatch.chdir(tmp_path)  # the whole path may be too long for a socket
+            with socket.socket(socket.AF_UNIX) as s:
+                s.bind("x")
+        case _:
+            path = Path(os.devnull)
+    return path
+
+
+def test_what_is_no_file_is_no_ledger_and_no_anchor(book, path, no_file):
+    """It is told at once, of a new and of a known ledger: a pipe would hang."""
+    with pytest.raises(LedgerError, match="is not a file"):
+        book(no_file)
+    with pytest.raises(LedgerError, match="is not a file"):
+        book(path, anchor=no_file)
+    book(path.with_name("b.ledger"), anchor=path.with_name("b.anchor"))
+    with pytest.raises(LedgerError, match="is not a file"):
+        book(path.with_name("b.ledger"), anchor=no_file)
 
 
 def test_a_path_that_leads_nowhere_is_refused_as_a_ledger(book, path):

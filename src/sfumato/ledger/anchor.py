@@ -28,6 +28,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from sfumato.errors import LedgerError
 from sfumato.ledger.chain import canonical
+from sfumato.ledger.place import check_is_file
 from sfumato.ledger.turns import turn
 from sfumato.words import N_
 
@@ -90,9 +91,10 @@ class Anchor:
         """Return the identity of the anchor's ledger; none when there is no file.
 
         Raises:
-            LedgerError: The file is no anchor. Nothing was spent.
+            LedgerError: It is no file, or no anchor. Nothing was spent.
         """
         try:
+            check_is_file(self.path, self.path.stat())
             with self.path.open("rb") as file:
                 first = file.readline(256)
         except FileNotFoundError:
@@ -291,6 +293,7 @@ class Anchor:
         if self._file is not None and same != self._same:
             self.close()
         if self._file is None:
+            check_is_file(self.path, there)
             flags = os.O_RDWR | os.O_APPEND | getattr(os, "O_CLOEXEC", 0)
             try:
                 self._file = os.open(self.path, flags)

@@ -13,20 +13,32 @@ from typing import TypeAlias
 from sfumato.errors import LedgerError
 from sfumato.words import N_
 
-__all__ = ["Folders", "check_file", "check_place", "filesystem", "real_path"]
+__all__ = [
+    "Folders",
+    "check_file",
+    "check_is_file",
+    "check_place",
+    "filesystem",
+    "real_path",
+]
 
 Seen: TypeAlias = "list[tuple[int, int, int]] | None"
 _TICK = 100_000_000  # nanoseconds; times of change step by some milliseconds
 _MOUNTS = Path("/proc/self/mounts")
-# Their locks and shared memory do not reach other hosts, or do not exist.
-_REMOTE = {
-    "9p", "afs", "beegfs", "ceph", "cifs", "coda", "davfs", "gfs2", "glusterfs",
-    "gpfs", "lustre", "ncpfs", "nfs", "nfs4", "ocfs2", "orangefs", "pvfs2", "smb2",
-    "smb3", "smbfs", "vboxsf", "vmhgfs",
+# Their locks and shared memory do not reach other hosts, or do not exist. Those of what
+# Docker Desktop shares with its host (fakeowner, virtiofs, grpcfuse, osxfs) do not even
+# hold between two processes of one container.
+_SHARED = {
+    "9p", "acfs", "afpfs", "afs", "beegfs", "ceph", "cifs", "coda", "cvfs", "davfs",
+    "drvfs", "dvs", "fakeowner", "fhgfs", "gfs2", "glusterfs", "gpfs", "grpcfuse",
+    "hostfs", "lustre", "ncpfs", "nfs", "nfs4", "ocfs2", "orangefs", "osxfs", "panfs",
+    "prl_fs", "pvfs2", "smb2", "smb3", "smbfs", "vboxsf", "virtiofs", "vmhgfs", "wekafs",
 }  # fmt: skip
-_REMOTE_FUSE = {
-    "ceph", "cifs", "davfs", "gcsfuse", "glusterfs", "goofys", "juicefs", "mfs", "nfs",
-    "rclone", "s3fs", "smb", "sshfs", "vmhgfs-fuse",
+# Of file systems in programs most are shares and clouds, each under a name of its own
+# or none; these few keep their files on a disk of this machine.
+_LOCAL_FUSE = {
+    "bindfs", "cryfs", "encfs", "exfat", "fuse-overlayfs", "gocryptfs", "mergerfs",
+    "ntfs", "ntfs-3g", "shfs", "unionfs", "unionfs-fuse",
 }  # fmt: skip
 
 
@@ -50,7 +62,7 @@ def check_place(path: Path) -> None:
     """Refuse places where a ledger cannot be kept safely.
 
     Raises:
-        LedgerError: No folder, a network file system, a second name (hard link), a file
+        LedgerError: No folder, a shared file system, a second name (hard link), a file
             that everybody may write, or not this user. Nothing was spent and nothing
             created.
     """
@@ -61,12 +73,15 @@ def check_place(path: Path) -> None:
             path=str(path),
         )
     kind = filesystem(path.parent)
-    if kind is not None and _is_remote(kind):
+    if kind is not None and _is_shared(kind):
         raise LedgerError(
-            N_("the ledger {path} would lie on a network file system ({kind})"),
+            N_(
+                "the ledger {path} would lie on a network or shared file system ({kind})"
+            ),
             hint=N_(
-                "file locks do not hold there; use a local disk, or a PostgreSQL "
-                'ledger="postgresql://…" to share a budget between machines'
+                "file locks may not hold there; use a local disk (in Docker a named "
+                'volume), or a PostgreSQL ledger="postgresql://…" to share a budget '
+                "between machines"
             ),
             path=str(path),
             kind=kind,
@@ -137,12 +152,7 @@ def check_file(path: Path) -> None:
             would make a journal that nobody can write. Nothing was spent.
     """
     found = path.stat()
-    if not stat.S_ISREG(found.st_mode):
-        raise LedgerError(
-            N_("{path} is not a file"),
-            hint=N_("give the path of a ledger file, or of a file to be created"),
-            path=str(path),
-        )
+    check_is_file(path, found)
     if found.st_nlink > 1:
         raise LedgerError(
             N_("the ledger {path} has {links} names (hard links)"),
@@ -163,6 +173,20 @@ def check_file(path: Path) -> None:
         raise _not_writable(path)
 
 
+def check_is_file(path: Path, found: os.stat_result) -> None:
+    """Refuse a folder, pipe, socket or device: to open some of them is to wait for ever.
+
+    Raises:
+        LedgerError: It is one of these. Nothing was spent.
+    """
+    if not stat.S_ISREG(found.st_mode):
+        raise LedgerError(
+            N_("{path} is not a file"),
+            hint=N_("give the path of a file, or of one to be created"),
+            path=str(path),
+        )
+
+
 def _not_writable(path: Path) -> LedgerError:
     return LedgerError(
         N_("this user may not write {path}, where a ledger is kept"),
@@ -174,9 +198,9 @@ def _not_writable(path: Path) -> LedgerError:
     )
 
 
-def _is_remote(kind: str) -> bool:
+def _is_shared(kind: str) -> bool:
     family, _, name = kind.partition(".")
-    return kind in _REMOTE or (family == "fuse" and name in _REMOTE_FUSE)
+    return kind in _SHARED or (family == "fuse" and name not in _LOCAL_FUSE)
 
 
 def _unescape(text: str) -> str:
