@@ -103,6 +103,18 @@ def test_values_are_read_on_request_only_and_marked(run):
     assert Path("project.toml").stat().st_mode & 0o077 == 0  # only its owner reads it
 
 
+def test_a_draft_of_a_marked_table_tells_of_each_column(run):
+    """The first one too, though a byte order mark stands before it; DEL breaks no draft."""
+    Path("t.csv").write_text("Sex,a\x7fb\nF,2\n", "utf-8-sig")
+
+    result = run("init", "t.csv", "--read-values")
+
+    assert result.exit_code == 0, result.stderr
+    text = Path("project.toml").read_text("utf-8")
+    assert "# observed: texts: 1; keys: 'F'" in text
+    assert "\x7f" not in text
+
+
 def test_init_never_overwrites(run, refused):
     """An existing file stays unless --force says otherwise."""
     Path("t.csv").write_text("Age\n1\n", "utf-8")

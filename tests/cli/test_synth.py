@@ -234,3 +234,42 @@ def test_a_project_may_ask_for_a_table_alone(run, desk, good):
     assert run("synth", "project.toml", "--yes").exit_code == 0
     desk.project(bare)
     assert "asks for nothing" in run("check", "project.toml").stderr
+
+
+def test_a_refusal_leaves_no_ledger_whose_cap_would_be_final(run, desk, good):
+    """Neither without a yes, nor where the budget is too small, nor for a wrong target."""
+    cases = [
+        ("", ()),
+        ('epsilon = "0.5"\ncomplete', ("--yes",)),
+        ('target = "Outcome"', ("--yes", "--owner")),
+    ]
+    for old, words in cases:
+        new = old.replace("0.5", "1.5").replace("Outcome", "Glucose")
+        desk.project(good + (SYNTHETIC.replace(old, new) if old else SYNTHETIC))
+        before = desk.files()
+
+        done = run("synth", "project.toml", *words, "--lang", "en")
+
+        assert done.exit_code == 2
+        assert desk.files() == before
+
+
+def test_rows_that_were_held_out_are_read_as_the_table_is(run, desk, good):
+    """In its encoding: else none of their keys fits, and a guess looks perfect."""
+    rows = [f"{100 + i % 40},{'男女'[i % 2]}" for i in range(400)]
+    text = "\n".join(["Glucose,Outcome", *rows, ""])
+    told = good.replace('"table.csv"', '"table.csv"\nencoding = "gb18030"')
+    told = told.replace("values = [0, 1]", 'values = ["男", "女"]')
+    made = SYNTHETIC[: SYNTHETIC.index("forbid")] + 'target = "Outcome"\n'
+    desk.project(told + made)
+    Path("table.csv").write_text(text, "gb18030")
+    Path("others.csv").write_text(text, "gb18030")
+
+    done = run(
+        "synth", "project.toml", "--yes", "--held-out", "others.csv", "--lang", "en"
+    )
+    same = run("synth", "project.toml", "--again", "--force", "--held-out", "table.csv")
+
+    assert done.exit_code == 0, done.stderr
+    assert "gain +0.0" in done.stderr.split("Attack, what is")[1]
+    assert same.exit_code == 2

@@ -120,3 +120,15 @@ def test_a_stand_in_of_one_value_or_none_has_bounds_all_the_same(run, cells):
     done = run(*BASE, "--public", "public.csv", "--amounts", "1", "--clip", "0.99")
 
     assert done.exit_code == 0, done.output
+
+
+def test_another_name_of_the_private_table_is_no_stand_in(project, run) -> None:
+    """What tune prints are exact figures of the table that it is given."""
+    Path("copy.csv").hardlink_to("table.csv")
+    before = project.files()
+
+    tuned = run(*BASE, "--public", "copy.csv")
+
+    assert tuned.exit_code == 2
+    assert "is the private table" in tuned.stderr
+    assert project.files() == before

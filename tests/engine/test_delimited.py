@@ -291,6 +291,17 @@ def test_a_line_break_in_a_quoted_name_does_not_say_how_lines_end(sign, end, tmp
     assert integers(tmp_path / "t.csv", schema, plan) == ((2, 1),)
 
 
+def test_lines_that_end_twice_are_read_as_lines(tmp_path):
+    """A text that Windows wrote as text once more: no first cell begins with a line feed."""
+    rows = ["g,x", "a,1", "a,2", "b,3", ""]
+    (tmp_path / "t.csv").write_text("\r\r\n".join(rows), newline="")
+
+    schema = Schema({"g": Category(["a", "b"]), "x": Integer(0, 9)})
+    plan = make_plan(Query().select(histogram("g")), schema, 1)
+
+    assert integers(tmp_path / "t.csv", schema, plan) == ((2, 1),)
+
+
 @pytest.mark.parametrize("longest", range(3, 30))
 @pytest.mark.parametrize("stray", ['"a', 'x,"', '"a"b', '"""', 'b,"a"" ,c'])
 def test_a_stray_quote_costs_no_row_however_much_is_kept(longest, stray):

@@ -107,3 +107,23 @@ def test_files_are_what_they_were(project, good):
     assert isinstance(declared.dataset.source, CSV)
     assert declared.table == "table.csv"
     assert load(project(text(good, source='"a/t.parquet"'))).table == "t.parquet"
+
+
+def test_a_secret_in_the_ledgers_address_is_refused(project, good, monkeypatch):
+    """A report prints the project file; the environment may hold the password."""
+    monkeypatch.setenv("LEDGER_PASSWORD", "p@ss")
+    written = '[budget]\nledger = "postgresql://u:{}@db/clinic"\n'
+    secret = good.replace("[budget]\n", written.format("s3cr3t"))
+    named = good.replace("[budget]\n", written.format("${LEDGER_PASSWORD}"))
+
+    with pytest.raises(
+        ProjectError, match=r"a secret stands in budget\.ledger"
+    ) as refused:
+        load(project(secret))
+    declared = load(project(named))
+
+    assert "s3cr3t" not in str(refused.value)
+    assert declared.ledger == "postgresql://u:p%40ss@db/clinic"
+    monkeypatch.delenv("LEDGER_PASSWORD")
+    with pytest.raises(ProjectError, match="LEDGER_PASSWORD is not set"):
+        check_source(load(project(named)))

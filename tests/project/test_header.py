@@ -22,6 +22,16 @@ def test_names_are_read_in_their_encoding(tmp_path, encoding):
     assert read_header(path, encoding=encoding) == ["編號", "血糖 值"]
 
 
+@pytest.mark.parametrize("encoding", ["utf_8", "U8", "gb18030", "utf-16-le"])
+def test_a_byte_order_mark_is_no_part_of_a_name(tmp_path, encoding):
+    """As where the rows are read: a check must not miss a column that a run would find."""
+    path = tmp_path / "t.csv"
+    path.write_bytes("\ufeffid,x\n1,2\n".encode(encoding))
+
+    assert read_header(path, encoding=encoding) == ["id", "x"]
+    assert used_separator(path, encoding=encoding) == ","
+
+
 def test_rows_have_no_say(tmp_path):
     """Bytes after the header that decode to nothing do not matter."""
     path = tmp_path / "t.csv"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import replace
 from pathlib import Path
@@ -14,17 +15,18 @@ import click
 from sfumato.cli.failures import UsageFault
 from sfumato.cli.money import loss_words
 from sfumato.cli.synthesize import (
+    ROWS,
     TableManner,
     asked_table,
     confirm,
     fits,
+    laid_out,
     session_of,
     with_progress,
 )
 from sfumato.cli.tongue import say, tongue
 from sfumato.errors import ProjectError
 from sfumato.project import Project
-from sfumato.project.made import check_owner
 from sfumato.project.outputs import Outputs, refuse_existing
 from sfumato.project.source import check_source
 from sfumato.project.synthetic import AskedTable
@@ -33,7 +35,8 @@ from sfumato.words import N_
 
 if TYPE_CHECKING:
     from sfumato.release.quality import Portrait
-    from sfumato.synth import LinkedPlan, LinkedSynthesis
+    from sfumato.synth import LinkedSynthesis
+    from sfumato.synth.run import Layout
 
 __all__ = ["judge_linked", "linked_before", "linked_paths", "synthesize_linked"]
 
@@ -58,14 +61,12 @@ def synthesize_linked(project: Project, manner: TableManner) -> LinkedSynthesis:
     with ExitStack() as stack:
         outputs = Outputs(manner.folder, ("html",), owner=manner.owner)
         stack.enter_context(outputs.ready())
-        session = session_of(project, manner)
+        _tell(project, laid_out(project, manner))
+        if manner.ask:
+            confirm(project)
+        session = session_of(project, manner)  # the ledger's cap is final from here on
         names = [one.name for one in asked.table.tables]
         plan = asked.table.linked().plan(session, names, asked.loss)
-        if manner.owner:
-            check_owner(plan.layouts[""], asked, project.dataset.schema)
-        _tell(plan)
-        if manner.ask:
-            confirm(plan.cost, session)
         made = with_progress(plan.fit)
         _write(made, asked, project, manner)
         if manner.owner:
@@ -148,12 +149,16 @@ def _refuse_held_out(manner: TableManner) -> None:
         )
 
 
-def _tell(plan: LinkedPlan) -> None:
+def _tell(project: Project, layouts: Mapping[str, Layout]) -> None:
     """Say what each table costs and what cannot be trusted, on stderr."""
-    expected = plan.expected()
-    for name, layout in zip(plan.names, plan.layouts.values(), strict=True):
-        single = [e for e in expected[name] if len(e.columns) == 1]
-        worst = max(single, key=lambda e: e.error)
+    from sfumato.synth.expect import expected_tables
+    from sfumato.synth.omitted import warnings_of
+
+    warnings: list[str] = []
+    for table, layout in layouts.items():
+        found = expected_tables(layout, rows=ROWS)
+        worst = max((e for e in found if len(e.columns) == 1), key=lambda e: e.error)
+        name = table or project.dataset.name
         text = N_(
             "{table}: {columns} columns for {cost}; noise alone makes an error of up to "
             "{error} in a column of 1000 rows ({name})"
@@ -166,8 +171,10 @@ def _tell(plan: LinkedPlan) -> None:
             "name": worst.columns[0],
         }
         click.echo(say(text, **facts), err=True)
-    for text in plan.warnings(lang=tongue()):
-        click.echo(text, err=True)
+        told = warnings_of(layout, rows=ROWS, lang=tongue(), keyed=True)
+        warnings += [f"{name}: {one}" for one in told]
+    for one in warnings:
+        click.echo(one, err=True)
 
 
 def _write(

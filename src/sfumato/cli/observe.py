@@ -47,6 +47,7 @@ def observe(
             path=str(path),
             reason=getattr(error, "strerror", None) or type(error).__name__,
         ) from None
+    names[:1] = [name.removeprefix("\ufeff") for name in names[:1]]
     return {name: column.words(say) for name, column in zip(names, seen, strict=True)}
 
 

@@ -12,19 +12,20 @@ from typing import TYPE_CHECKING, TypeVar, final
 
 import click
 
-from sfumato.account import Loss
 from sfumato.cli.failures import UsageFault
 from sfumato.cli.money import loss_words
 from sfumato.cli.tongue import say, tongue
-from sfumato.declare.dataset import Dataset
+from sfumato.declare.dataset import Dataset, one_place
 from sfumato.declare.schema import Schema
 from sfumato.engine.load import open_engine
 from sfumato.errors import ProjectError
 from sfumato.project import Project
+from sfumato.project.address import written_alike
 from sfumato.project.budget import told_elsewhere
-from sfumato.project.made import check_owner
+from sfumato.project.made import afford_table, check_owner, layouts_of
 from sfumato.project.outputs import Outputs, refuse_existing
 from sfumato.project.source import check_source
+from sfumato.project.standing import standing, whole
 from sfumato.project.synthetic import AskedTable
 from sfumato.release.files import write
 from sfumato.session import Session
@@ -32,15 +33,17 @@ from sfumato.words import N_
 
 if TYPE_CHECKING:
     from sfumato.release.quality import Attack
-    from sfumato.synth import Synthesis, SynthesisPlan
+    from sfumato.synth import Synthesis
+    from sfumato.synth.run import Layout
 
-__all__ = ["TableManner", "asked_table", "confirm", "fits", "judge", "made_before",
-           "session_of", "synthesize", "with_progress"]  # fmt: skip
+__all__ = ["ROWS", "TableManner", "asked_table", "confirm", "fits", "judge", "laid_out",
+           "made_before", "session_of", "synthesize", "with_progress"]  # fmt: skip
 
 T = TypeVar("T")
 
 _FILES = ("synthetic.csv", "synthetic.html", "synthetic.json", "synthetic.synth")
 _OWNER = "synthetic-owner.html"
+ROWS = 1000  # of the table that expected errors are told for
 
 
 @final
@@ -101,19 +104,28 @@ def synthesize(project: Project, manner: TableManner) -> Synthesis:
     with ExitStack() as stack:
         outputs = Outputs(manner.folder, ("html",), owner=manner.owner)
         stack.enter_context(outputs.ready())
-        session = session_of(project, manner)
+        layout = laid_out(project, manner)[""]
+        _tell(layout)
+        if manner.ask:
+            confirm(project)
+        session = session_of(project, manner)  # the ledger's cap is final from here on
         title = asked.title[manner.lang]
         plan = asked.table.synthesizer().plan(session, asked.loss, title=title)
-        if manner.owner:
-            check_owner(plan.layout, asked, project.dataset.schema)
-        _tell(plan)
-        if manner.ask:
-            confirm(plan.cost, session)
         made = with_progress(plan.fit)
         _write(made, asked, manner)
         if manner.owner:
             judge(made, project, manner)
     return made
+
+
+def laid_out(project: Project, manner: TableManner) -> dict[str, Layout]:
+    """Return what will be done for each table; refuse what cannot be paid or told."""
+    asked = asked_table(project)
+    layouts = layouts_of(project, asked)
+    if manner.owner:
+        check_owner(layouts[""], asked, project.dataset.schema)
+    afford_table(asked, whole(project) if manner.in_memory else standing(project))
+    return layouts
 
 
 def made_before(project: Project, manner: TableManner) -> Synthesis:
@@ -158,12 +170,19 @@ def fits(made: Synthesis, schema: Schema, path: Path, but: Sequence[str] = ()) -
 
 
 def _held_out(project: Project, manner: TableManner) -> Dataset | None:
-    """Return the rows that were held out, declared as the project's are."""
+    """Return the rows that were held out, declared and written as the project's are."""
     if manner.held_out is None:
         return None
-    schema = Schema(dict(project.dataset.schema.columns))
-    name = f"{project.dataset.name}-held-out"
-    return Dataset(manner.held_out, schema=schema, name=name)
+    own = project.dataset
+    source = written_alike(own.source, manner.held_out)
+    if one_place(source, own.source):
+        raise ProjectError(
+            N_("{path} is the table itself: rows that are held out are not in it"),
+            hint=N_("name a file of other rows of the same columns"),
+            path=str(manner.held_out),
+        )
+    name = f"{own.name}-held-out"
+    return Dataset(source, schema=Schema(dict(own.schema.columns)), name=name)
 
 
 def _check_held_out(project: Project, manner: TableManner) -> None:
@@ -185,9 +204,12 @@ def session_of(project: Project, manner: TableManner) -> Session:
         )
 
 
-def _tell(plan: SynthesisPlan) -> None:
+def _tell(layout: Layout) -> None:
     """Say what it costs and what cannot be trusted, on stderr."""
-    single = [e for e in plan.expected() if len(e.columns) == 1]
+    from sfumato.synth.expect import expected_tables, predicted_megabytes
+    from sfumato.synth.omitted import warnings_of
+
+    single = [e for e in expected_tables(layout, rows=ROWS) if len(e.columns) == 1]
     worst = max(single, key=lambda e: e.error)
     click.echo(
         say(
@@ -195,21 +217,22 @@ def _tell(plan: SynthesisPlan) -> None:
                 "{columns} columns for {cost}; noise alone makes an error of up to "
                 "{error} in a column of 1000 rows ({name}); at most {megabytes} MB"
             ),
-            columns=len(plan.layout.grids) + len(plan.layout.dependents),
-            cost=loss_words(plan.cost),
+            columns=len(layout.grids) + len(layout.dependents),
+            cost=loss_words(layout.plan.cost),
             error=f"{100 * worst.error:.0f}%",
             name=worst.columns[0],
-            megabytes=plan.megabytes,
+            megabytes=predicted_megabytes(layout),
         ),
         err=True,
     )
-    for text in plan.warnings(lang=tongue()):
+    for text in warnings_of(layout, rows=ROWS, lang=tongue()):
         click.echo(text, err=True)
 
 
-def confirm(price: Loss, session: Session) -> None:
-    """Ask before the budget is spent."""
-    cost, left = loss_words(price), loss_words(session.left)
+def confirm(project: Project) -> None:
+    """Ask before the budget is spent; no ledger is opened yet."""
+    cost = loss_words(asked_table(project).loss)
+    left = loss_words(standing(project).left)
     if not sys.stdin.isatty():
         raise UsageFault(
             N_("this spends {cost} of {left} left, for ever"),

@@ -96,7 +96,9 @@ def _ends(source: CSV) -> str:
         header = Quoted(source.separator)
         header.cells(next(lines, "").removeprefix("\ufeff"), lines)
         last = "".join(read[: len(read) - len(header.ahead)])
-        return "\r" if last.endswith("\r") else "\n"
+        after = header.ahead[0] if header.ahead else next(lines, "")
+        # Written as text once more on Windows, a file has its lines end with \r\r\n.
+        return "\r" if last.endswith("\r") and after != "\r\n" else "\n"
 
 
 def _noted(lines: Lines, read: list[str]) -> Iterator[str]:

@@ -10,6 +10,7 @@ import codecs
 import os
 import re
 from collections.abc import Iterable
+from dataclasses import replace
 from pathlib import Path
 from typing import TypeAlias
 from urllib.parse import parse_qsl, quote, urlsplit
@@ -20,7 +21,8 @@ from sfumato.project.model import DataTable
 from sfumato.project.place import place_of, placed, shown
 from sfumato.words import N_
 
-__all__ = ["Source", "declared_source", "missing_variables", "table_name"]
+__all__ = ["Source", "declared_ledger", "declared_source", "missing_variables", "table_name",
+           "written_alike"]  # fmt: skip
 
 Source: TypeAlias = CSV | Path | Postgres | Spark
 
@@ -46,12 +48,12 @@ def declared_source(data: DataTable, where: Path) -> Source:
     text, file = data.source, where.name
     if text.startswith(_POSTGRES):
         _only(data, _OF_POSTGRES, "PostgreSQL", file)
-        _refuse_secrets(text, file)
+        _refuse_secrets(text, file, "data.source")
         table, url = _table(data, file), _filled(text)
         return Postgres(url, table, data.schema_ or "public", data.seconds or 600)
     if text == "spark" or text.startswith(_SPARK):
         _only(data, _OF_SPARK, "Spark", file)
-        _refuse_secrets(text, file)
+        _refuse_secrets(text, file, "data.source")
         return Spark(_table(data, file), None if text == "spark" else _filled(text))
     if "\0" in text:
         raise ProjectError(
@@ -64,9 +66,22 @@ def declared_source(data: DataTable, where: Path) -> Source:
     return _of_file(data, where.parent / text, file)
 
 
-def missing_variables(source: Source) -> tuple[str, ...]:
+def declared_ledger(text: str, file: str) -> str | None:
+    """Return the address of a ledger in PostgreSQL; none where it is a file.
+
+    Raises:
+        ProjectError: A secret stands in it.
+    """
+    if not text.startswith(_POSTGRES):
+        return None
+    _refuse_secrets(text, file, "budget.ledger")
+    return _filled(text)
+
+
+def missing_variables(source: Source | str) -> tuple[str, ...]:
     """Return the environment variables that an address needs and that are not set."""
     url = source.url if isinstance(source, Postgres | Spark) else None
+    url = source if isinstance(source, str) else url
     return tuple(name for name in _VARIABLE.findall(url or "") if name not in os.environ)  # fmt: skip
 
 
@@ -79,8 +94,19 @@ def table_name(source: Source) -> str:
     return Path(source.path if isinstance(source, CSV) else source).name
 
 
+def written_alike(source: object, path: Path) -> CSV | Path:
+    """Return another file of the same columns, written as a project's own table is."""
+    if isinstance(source, CSV) and not _is_columnar(path):
+        return replace(source, path=path)
+    return path
+
+
+def _is_columnar(path: Path) -> bool:
+    return path.suffix.lower() in (".parquet", ".pq") or path.is_dir()
+
+
 def _of_file(data: DataTable, path: Path, file: str) -> CSV | Path:
-    if path.suffix.lower() in (".parquet", ".pq") or path.is_dir():
+    if _is_columnar(path):
         _only(data, (), "Parquet", file)
         return path
     _only(data, _OF_TEXT, "text", file)
@@ -117,7 +143,7 @@ def _table(data: DataTable, file: str) -> str:
     return data.table
 
 
-def _refuse_secrets(text: str, file: str) -> None:
+def _refuse_secrets(text: str, file: str, key: str) -> None:
     """Refuse a password or token that stands in the file itself."""
     try:
         parts = urlsplit(text)
@@ -126,19 +152,21 @@ def _refuse_secrets(text: str, file: str) -> None:
         options += [(k, v) for k, _, v in (p.partition("=") for p in parts.path.split(";"))]  # fmt: skip
     except ValueError:
         raise ProjectError(
-            N_("{file}: data.source is no address"),
+            N_("{file}: {key} is no address"),
             hint=N_("write one such as {example}"),
             file=file,
+            key=key,
             example='"postgresql://reader@db/clinic"',
         ) from None
     written += [value for name, value in options if name.strip("/").lower() in _SECRET]
     if any(_VARIABLE.sub("", value) for value in written):
         raise ProjectError(
-            N_("{file}: a secret stands in data.source"),
+            N_("{file}: a secret stands in {key}"),
             hint=N_(
                 "keep it in the environment and write its name there, as in {example}"
             ),
             file=file,
+            key=key,
             example='"postgresql://reader:${CLINIC_PASSWORD}@db/clinic"',
         )
 

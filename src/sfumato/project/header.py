@@ -175,8 +175,7 @@ def _decoder(encoding: str) -> IncrementalDecoder:
     if not codecs.lookup(encoding)._is_text_encoding:  # noqa: SLF001  as open() asks
         raise LookupError
     check_encoding(encoding)
-    marked = encoding.lower() in ("utf-8", "utf8")
-    return codecs.getincrementaldecoder("utf-8-sig" if marked else encoding)()
+    return codecs.getincrementaldecoder(encoding)()
 
 
 def _lines(read: Callable[[int], bytes], decoder: IncrementalDecoder) -> Iterator[str]:
@@ -185,10 +184,12 @@ def _lines(read: Callable[[int], bytes], decoder: IncrementalDecoder) -> Iterato
     Lines after the first are asked for only where a quote is open at the end of the
     first; what does not decode in them is replaced, because rows have no say.
     """
-    text = ""
+    text, started = "", False
     for _ in range(_LONGEST):
         byte = read(1)
         text += decoder.decode(byte, final=not byte)
+        if text and not started:
+            text, started = text.removeprefix("\ufeff"), True
         if not byte or text.endswith(("\n", "\r")):
             yield text
             text, decoder.errors = "", "replace"

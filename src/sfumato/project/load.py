@@ -25,7 +25,7 @@ from sfumato.plan import Plan, make_plan
 from sfumato.plan.bounded import BoundedPlan, make_bounded
 from sfumato.plan.check import check_query
 from sfumato.project import model
-from sfumato.project.address import declared_source, table_name
+from sfumato.project.address import declared_ledger, declared_source, table_name
 from sfumato.project.budget import declared_budget, declared_limits, given
 from sfumato.project.column import with_derived
 from sfumato.project.learned import ModelTable, price_of
@@ -368,9 +368,7 @@ def _targets(entry: model.ReleaseTable, query: Query) -> tuple[float | None, ...
 
 
 def _ledger(text: str, where: Path) -> Path | str:
-    if text.startswith(("postgresql://", "postgres://")):
-        return text
-    return _beside(where, text, "budget.ledger")
+    return declared_ledger(text, where.name) or _beside(where, text, "budget.ledger")
 
 
 def _title(titles: model.Titles | None, default: str) -> dict[str, str]:

@@ -19,7 +19,7 @@ from sfumato.words import N_
 if TYPE_CHECKING:
     from sfumato.synth.run import Layout
 
-__all__ = ["check_made", "check_owner", "knows_models"]
+__all__ = ["afford_table", "check_made", "check_owner", "knows_models", "layouts_of"]
 
 _TOO_DEAR = {
     "train": N_("fit and test cost {cost}, {left} is left"),
@@ -71,16 +71,32 @@ def _check_model(project: Project, wish: ModelTable) -> None:
 
 
 def _check_table(project: Project, asked: AskedTable) -> None:
+    check_owner(layouts_of(project, asked)[""], asked, project.dataset.schema)
+
+
+def layouts_of(project: Project, asked: AskedTable) -> dict[str, Layout]:
+    """Return what ``synth`` will do for each table, the head's under the empty name.
+
+    Raises:
+        DeclarationError: The settings do not fit. Nothing was opened.
+    """
     from sfumato.synth.layout import layout_of
 
     dataset = project.dataset
     if asked.table.tables:
         others = {one.name: dataset.private[one.name] for one in asked.table.tables}
-        layout = asked.table.linked().layouts(dataset, others, asked.loss)[""]
-    else:
-        options = asked.table.synthesizer().options
-        layout = layout_of(dataset.name, dataset.schema, options, asked.loss)
-    check_owner(layout, asked, dataset.schema)
+        return asked.table.linked().layouts(dataset, others, asked.loss)
+    options = asked.table.synthesizer().options
+    return {"": layout_of(dataset.name, dataset.schema, options, asked.loss)}
+
+
+def afford_table(asked: AskedTable, standing: Standing) -> None:
+    """Refuse a synthetic table that costs more than is left.
+
+    Raises:
+        BudgetExceededError: With both amounts. Nothing was spent.
+    """
+    _afford(asked.loss, standing, _TOO_DEAR["synth"])
 
 
 def check_owner(layout: Layout, asked: AskedTable, schema: Schema) -> None:

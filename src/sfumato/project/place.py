@@ -72,7 +72,8 @@ def place_of(*keys: str | int) -> str:
             text += f"[{key + 1}]"
         else:
             bare = _BARE.fullmatch(key)
-            text += "." + (key if bare else json.dumps(key, ensure_ascii=False))
+            quoted = json.dumps(key, ensure_ascii=False).replace("\x7f", "\\u007f")
+            text += "." + (key if bare else quoted)
     return text.removeprefix(".")
 
 

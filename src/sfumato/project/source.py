@@ -22,13 +22,16 @@ def check_source(project: Project) -> None:
         ProjectError: Its address needs an environment variable that is not set.
     """
     source = project.dataset.source
-    if missing := missing_variables(source):
-        raise ProjectError(
-            N_("{file}: the environment variable {name} is not set"),
-            hint=N_("data.source needs it: export {name}=…"),
-            file=project.path.name,
-            name=missing[0],
-        )
+    needed = {"data.source": source, "budget.ledger": project.ledger}
+    for key, address in needed.items():
+        if missing := missing_variables(address):
+            raise ProjectError(
+                N_("{file}: the environment variable {name} is not set"),
+                hint=N_("{key} needs it: export {name}=…"),
+                file=project.path.name,
+                key=key,
+                name=missing[0],
+            )
     if not isinstance(source, CSV):
         from sfumato.engine.load import open_engine
 

@@ -7,10 +7,10 @@ from concurrent.futures import ProcessPoolExecutor, as_completed
 from itertools import groupby
 from multiprocessing import get_context
 from pathlib import Path
-from typing import Any
 
-from sfumato.declare.dataset import CSV, Dataset
+from sfumato.declare.dataset import Dataset, one_place
 from sfumato.errors import ProjectError
+from sfumato.project.address import written_alike
 from sfumato.project.load import Project, load
 from sfumato.project.tune import Setting, Stand, Trial
 from sfumato.words import N_
@@ -26,7 +26,7 @@ def stand_in(project: Project, public: Path | None) -> Dataset:
     The file is read as the project reads its own table.
 
     Raises:
-        ProjectError: The public file is the private table itself, or there are others.
+        ProjectError: The public file is of the private table, or there are others.
     """
     if public is None:
         return project.dataset
@@ -37,23 +37,16 @@ def stand_in(project: Project, public: Path | None) -> Dataset:
                 "its owner may write --owner, to simulate on the tables themselves"
             ),
         )
-    tables = project.dataset.public
-    source: Any = project.dataset.source
-    held = getattr(source, "path", source)
-    if isinstance(held, str | Path) and Path(held).resolve() == public.resolve():
+    dataset = project.dataset
+    source = written_alike(dataset.source, public)
+    if one_place(source, dataset.source):
         raise ProjectError(
             N_("{path} is the private table of the project, not a public stand-in"),
             hint=N_("name a public or synthetic table; its owner may write --owner"),
             path=str(public),
         )
-    columnar = public.suffix.lower() in (".parquet", ".pq") or public.is_dir()
-    if isinstance(source, CSV) and not columnar:
-        about = source.encoding, source.separator, source.decimal, source.thousands
-        source = CSV(public, *about)
-    else:
-        source = public
-    dataset = project.dataset
-    return Dataset(source, schema=dataset.schema, name=dataset.name, tables=tables)
+    schema, tables = dataset.schema, dataset.public
+    return Dataset(source, schema=schema, name=dataset.name, tables=tables)
 
 
 def tries(
