@@ -56,7 +56,7 @@ def test_a_plan_names_the_command_that_will_refuse(run, desk, good):
 
     assert "ε 1.5 is more than is left: sfumato synth will refuse." in page.stdout
     assert check.exit_code == 2
-    assert "the synthetic table costs 1.5, 1 is left" in check.stderr
+    assert "sfumato synth costs epsilon 1.5, 1 is left" in check.stderr
 
 
 def test_a_limit_counts_too(run, desk, good):

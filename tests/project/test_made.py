@@ -8,6 +8,7 @@ import pytest
 from sfumato.errors import BudgetExceededError, DeclarationError, SfumatoError
 from sfumato.project import load
 from sfumato.project.made import check_made
+from sfumato.project.paid import due_of, refuse_short
 from sfumato.project.standing import standing
 from sfumato.project.synthetic import SyntheticTable
 
@@ -64,7 +65,8 @@ def checked(folder, text):
     file = folder / "project.toml"
     file.write_text(BASE + text, encoding="utf-8")
     project = load(file)
-    check_made(project, standing(project))
+    left = standing(project)
+    refuse_short(due_of(project, check_made(project), left), left)
     assert {one.name for one in folder.iterdir()} == {"pima.csv", "project.toml"}
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import reduce
 from operator import add
 from typing import Any
@@ -11,8 +12,10 @@ from sfumato.cli.money import loss_words
 from sfumato.cli.table import table
 from sfumato.cli.tongue import say
 from sfumato.project import Project
+from sfumato.project.paid import Due
 from sfumato.project.spend import Spend, fits, spends, total_of
 from sfumato.project.standing import Standing
+from sfumato.release.text import visible
 from sfumato.words import N_
 
 __all__ = ["beside_words", "spending_data", "spending_words", "too_little_words"]
@@ -45,18 +48,50 @@ def spending_words(project: Project) -> list[str]:
     ]
 
 
-def too_little_words(project: Project, left: Standing) -> list[str]:
-    """Say which command will be refused, for less is left than it costs."""
+def too_little_words(
+    project: Project, left: Standing, dues: Sequence[Due] = ()
+) -> list[str]:
+    """Say which command will be refused, for less is left than it costs.
+
+    Args:
+        project: The declarations.
+        left: What is left to spend.
+        dues: What each command has yet to spend, where the ledger was asked.
+    """
     found = spends(project)
     dear = [one for one in found if not fits(one.cost, left)]
     lines = [_refused(one) for one in dear]
-    if not dear and not fits(total_of(found), left):
+    if any(due.paid for due in dues):
+        lines += [text for due in dues for text in _standing_of(due, left)]
+    if not dear and not _suffices(found, left, dues):
         text = N_(
             "Caution: all together cost {cost}, more than is left: each command can be "
             "paid, and not all of them. Lower an amount, or take out what you do not need."
         )
         lines.append(say(text, cost=loss_words(total_of(found))))
     return lines
+
+
+def _standing_of(due: Due, left: Standing) -> list[str]:
+    """Say what of a command was paid for already, and what can still be paid."""
+    rest = [piece.name for piece in due.rest] if due.fits(left) else []
+    told = [
+        (N_("Paid for already, by sfumato {command}: {names}."), due.paid),
+        (N_("Can still be paid, by sfumato {command}: {names}."), rest),
+    ]
+    return [
+        say(text, command=due.command, names=", ".join(map(visible, names)))
+        for text, names in told
+        if names
+    ]
+
+
+def _suffices(found: tuple[Spend, ...], left: Standing, dues: Sequence[Due]) -> bool:
+    """Tell whether all that was not paid for yet can be paid."""
+    if not dues:
+        return fits(total_of(found), left)
+    costs = [due.cost for due in dues if due.cost is not None]
+    return not costs or fits(reduce(add, costs), left)
 
 
 def beside_words(project: Project, left: Standing, releases: Loss | None) -> list[str]:
@@ -89,14 +124,18 @@ def _refused(spend: Spend) -> str:
     return say(text, cost=loss_words(spend.cost), command=spend.command)
 
 
-def spending_data(project: Project, left: Standing) -> dict[str, Any]:
-    """Return cost, of all and by command, as JSON values."""
+def spending_data(
+    project: Project, left: Standing, dues: Sequence[Due] = ()
+) -> dict[str, Any]:
+    """Return cost, of all and by command, as JSON values; and what was paid for already."""
     found = spends(project)
+    paid = [name for due in dues for name in due.paid]
     return {
         "cost": str(total_of(found)),
         "commands": [
             {"command": one.command, "count": one.count, "cost": str(one.cost)}
             for one in found
         ],
-        "suffices": fits(total_of(found), left),
+        "suffices": _suffices(found, left, dues),
+        **({"paid": paid} if paid else {}),
     }

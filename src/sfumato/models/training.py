@@ -128,6 +128,14 @@ class Lesson:
             first = first + loss  # type: ignore[operator]  # one currency
         return first
 
+    @property
+    def digest(self) -> str:
+        """What the receipt of the fit will say it paid for."""
+        order = self.order
+        price = self._price(order.epsilon, order.delta or 0)
+        facts = self.model._check(*_nothing(len(self.features))).facts  # noqa: SLF001
+        return str(self.model._digest(facts, price))  # noqa: SLF001
+
     def _price(self, epsilon: Any, delta: Any) -> Price:
         neighbours = self.schema.unit.neighbours
         rows = self.most if self.persons else None
@@ -167,8 +175,7 @@ class Lesson:
             **order.options,
         )
         model._least_rows = 0  # noqa: SLF001  an error would tell that there is no row
-        zeros = np.zeros((1, len(self.features)))
-        model._check(zeros, np.zeros(1))  # noqa: SLF001  refuse wrong options now
+        model._check(*_nothing(len(self.features)))  # noqa: SLF001  refuse wrong options now
         return model
 
 
@@ -318,6 +325,11 @@ class _Table:
     def of(self, rows: NDArray[Any]) -> _Table:
         owners = None if self.persons is None else self.persons[rows]
         return _Table(self.x[rows], self.y[rows], owners)
+
+
+def _nothing(features: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Return a table of one made-up row, and its target: all else is public."""
+    return np.zeros((1, features)), np.zeros(1)
 
 
 def _matrix(columns: Sequence[NDArray[Any]]) -> NDArray[Any]:

@@ -5,13 +5,12 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
-from sfumato.account import Loss
 from sfumato.declare.schema import Schema
-from sfumato.errors import BudgetExceededError, DeclarationError, nearest
-from sfumato.project.learned import ModelTable, order_of, refuse_names
+from sfumato.errors import DeclarationError, nearest
+from sfumato.project.learned import ModelTable, order_of, price_of, refuse_names
 from sfumato.project.load import Project
+from sfumato.project.paid import Due, Piece, refuse_short
 from sfumato.project.place import place_of, placed
-from sfumato.project.spend import fits, spends
 from sfumato.project.standing import Standing
 from sfumato.project.synthetic import AskedTable
 from sfumato.words import N_
@@ -21,57 +20,60 @@ if TYPE_CHECKING:
 
 __all__ = ["afford_table", "check_made", "check_owner", "knows_models", "layouts_of"]
 
-_TOO_DEAR = {
-    "train": N_("fit and test cost {cost}, {left} is left"),
-    "synth": N_("the synthetic table costs {cost}, {left} is left"),
-}
-
 
 def knows_models() -> bool:
     """Tell whether scikit-learn is there, without which models are checked in part."""
     return find_spec("sklearn") is not None
 
 
-def check_made(project: Project, standing: Standing) -> None:
+def check_made(project: Project) -> tuple[Piece, ...]:
     """Refuse what ``train`` and ``synth`` would refuse, from the declarations alone.
 
     Args:
         project: The declarations.
-        standing: What is left to spend.
+
+    Returns:
+        What the project asks for, the releases first.
 
     Raises:
         ProjectError: A model or a synthetic table does not fit the declared columns, the
             budget's currency or its own settings. Nothing was read and nothing spent.
-        BudgetExceededError: What they cost is more than is left. Nothing was spent.
     """
     where = project.path.name
     refuse_names([wish.name for wish in project.models], where)
+    found = [
+        Piece("run", a.name, a.plan.cost, ((a.bounded or a.plan).digest,), a)
+        for a in project.releases
+    ]
     for wish in project.models:
         with placed(f"{where}: {place_of('models', wish.name)}"):
-            _check_model(project, wish)
+            found.append(_check_model(project, wish))
     if project.synthetic is not None:
         with placed(f"{where}: synthetic"):
-            _check_table(project, project.synthetic)
-    for spend in spends(project):
-        if spend.command != "run":
-            _afford(spend.cost, standing, _TOO_DEAR[spend.command])
+            found.append(_check_table(project, project.synthetic))
+    return tuple(found)
 
 
-def _check_model(project: Project, wish: ModelTable) -> None:
+def _check_model(project: Project, wish: ModelTable) -> Piece:
     schema = project.dataset.schema
     for name in (wish.target, *wish.features):
         schema[name]
+    cost = price_of(wish, schema.unit, project.budget.measure)
     if not knows_models():
-        return
+        return Piece("train", wish.name, cost, ())
     from sfumato.models.budget import ModelBudget
     from sfumato.models.training import Lesson
 
     budget = ModelBudget(project.budget, dataset=project.dataset.name)  # in memory
-    Lesson(schema, order_of(wish), budget)
+    lesson = Lesson(schema, order_of(wish), budget)
+    return Piece("train", wish.name, cost, (lesson.digest,))
 
 
-def _check_table(project: Project, asked: AskedTable) -> None:
-    check_owner(layouts_of(project, asked)[""], asked, project.dataset.schema)
+def _check_table(project: Project, asked: AskedTable) -> Piece:
+    layouts = layouts_of(project, asked)
+    check_owner(layouts[""], asked, project.dataset.schema)
+    plans = tuple(layout.plan.digest for layout in layouts.values())
+    return Piece("synth", project.dataset.name, asked.loss, plans)
 
 
 def layouts_of(project: Project, asked: AskedTable) -> dict[str, Layout]:
@@ -96,7 +98,7 @@ def afford_table(asked: AskedTable, standing: Standing) -> None:
     Raises:
         BudgetExceededError: With both amounts. Nothing was spent.
     """
-    _afford(asked.loss, standing, _TOO_DEAR["synth"])
+    refuse_short((Due("synth", (), (Piece("synth", "", asked.loss, ()),)),), standing)
 
 
 def check_owner(layout: Layout, asked: AskedTable, schema: Schema) -> None:
@@ -120,15 +122,3 @@ def check_owner(layout: Layout, asked: AskedTable, schema: Schema) -> None:
                 name=repr(name),
                 near=nearest(name, made),
             )
-
-
-def _afford(cost: Loss, standing: Standing, fact: str) -> None:
-    if fits(cost, standing):
-        return
-    lefts = (standing.left, *(left for _, left in standing.limits))
-    raise BudgetExceededError(
-        fact,
-        hint=N_("ask for less, or ask the data owner for another budget"),
-        cost=str(cost),
-        left=str(next(x for x in lefts if not cost.fits(x))),  # type: ignore[arg-type]
-    )

@@ -18,12 +18,12 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
-from typing import Any, final
+from typing import final
 
 from sfumato.errors import ProjectError
-from sfumato.ledger import export
 from sfumato.ledger.chain import canonical
 from sfumato.project.load import Asked, Project
+from sfumato.project.paid import debited
 from sfumato.release.files import write
 from sfumato.words import LANGUAGES, N_
 
@@ -193,7 +193,7 @@ def requests(
     Raises:
         LedgerError: The ledger cannot be read.
     """
-    known = _answered(project)
+    known = {d.request: d.answered for d in debited(project) if d.request}
     return tuple(_request(run, asked, known) for asked in releases)
 
 
@@ -210,24 +210,6 @@ def _request(run: Unfinished, asked: Asked, known: Mapping[str, bool]) -> Reques
 def _key(run: Unfinished, asked: Asked, attempt: int) -> str:
     parts = [run.label, asked.name, asked.plan.digest, asked.confidence, attempt]
     return f"run {hashlib.sha256(canonical(parts).encode()).hexdigest()}"
-
-
-def _answered(project: Project) -> dict[str, bool]:
-    """Return for each request key of the ledger whether it has an answer."""
-    if isinstance(project.ledger, Path) and not project.ledger.exists():
-        return {}
-    keys: dict[int, str] = {}
-    found: dict[str, bool] = {}
-    for line in export(project.ledger, anchor=project.anchor):
-        said: dict[str, Any] = json.loads(line)["body"]
-        if said["dataset"] != project.dataset.name:
-            continue
-        if said["kind"] == "debit" and said["request"]:
-            keys[said["debits"]] = said["request"]
-            found[said["request"]] = False
-        elif said["kind"] == "answer" and said["debit"] in keys:
-            found[keys[said["debit"]]] = True
-    return found
 
 
 def _text(value: object) -> str:

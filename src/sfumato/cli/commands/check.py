@@ -19,8 +19,9 @@ from sfumato.cli.table import table
 from sfumato.cli.tongue import say, tongue
 from sfumato.project import Project, json_schema, load
 from sfumato.project.made import check_made, knows_models
+from sfumato.project.paid import Due, due_of, refuse_short
 from sfumato.project.source import check_source
-from sfumato.project.standing import Standing, afford, standing
+from sfumato.project.standing import Standing, standing
 from sfumato.words import N_
 
 __all__ = ["command"]
@@ -39,19 +40,19 @@ def _check(
     declared = load(project)
     check_source(declared)
     left = standing(declared)
-    afford(declared.releases, left)
-    check_made(declared, left)
+    dues = due_of(declared, check_made(declared), left)
+    refuse_short(dues, left)
     columns = inspected(declared) if owner else ()
     if as_json:
         private = {"owners_eyes_only": owner_data(columns)} if owner else {}
-        echo_json(_data(declared, left) | private)
+        echo_json(_data(declared, left, dues) | private)
         return
-    click.echo("\n".join(_words(declared, left)))
+    click.echo("\n".join(_words(declared, left, dues)))
     if owner:
         click.echo("\n".join(["", *owner_lines(columns)]))
 
 
-def _words(project: Project, left: Standing) -> list[str]:
+def _words(project: Project, left: Standing, dues: tuple[Due, ...]) -> list[str]:
     schema = project.dataset.schema
     columns = [[name, column_words(column)] for name, column in schema.columns]
     return [
@@ -66,7 +67,7 @@ def _words(project: Project, left: Standing) -> list[str]:
         *_models(project),
         *spending_words(project),
         *standing_words(project.budget, left),
-        *too_little_words(project, left),
+        *too_little_words(project, left, dues),
         *unconfirmed_words(project),
         _next(project),
     ]  # fmt: skip
@@ -108,7 +109,7 @@ def _next(project: Project) -> str:
     return say(N_("Next: sfumato plan {file}"), file=project.path)
 
 
-def _data(project: Project, left: Standing) -> dict[str, Any]:
+def _data(project: Project, left: Standing, dues: tuple[Due, ...]) -> dict[str, Any]:
     return {
         "ok": True,
         "project": str(project.path),
@@ -120,7 +121,7 @@ def _data(project: Project, left: Standing) -> dict[str, Any]:
             for a in project.releases
         ],
         **standing_data(project, left),
-        **spending_data(project, left),
+        **spending_data(project, left, dues),
     }
 
 
@@ -151,7 +152,7 @@ command = Command(
         N_(
             "It checks the file, the table's header line, every release, model and "
             "synthetic table against the declared columns, and that the budget "
-            "suffices for what each command spends: run, train and synth."
+            "suffices for what each command has yet to spend: run, train and synth."
         ),
     ),
     examples=(
