@@ -135,6 +135,8 @@ def _figures(
                 raw=None if r == e else float(r),
                 sampling=more,
                 dots=tuple(spot),
+                other_unit=place.other_unit,
+                closed=place.closed,
             )
 
 
@@ -149,6 +151,8 @@ class _Place:
     bin: Bin = None
     other: str | None = None
     other_bin: Bin = None
+    other_unit: str = ""
+    closed: bool = False
 
 
 def _places(
@@ -160,18 +164,23 @@ def _places(
         group = dict(zip(plan.query.keys, keys, strict=True))
         match statistic, recipe:
             case (Mode(column, edges), ByChoice(part)):
-                chosen = _bins(plan, column, edges)[int(noisy[part][number])]
-                yield _Place(group, column, terms, _days(plan, column), bin=chosen)
+                chosen = int(noisy[part][number])
+                bin_, unit = _bins(plan, column, edges)[chosen], _days(plan, column)
+                last = bool(edges) and chosen == len(edges) - 2
+                yield _Place(group, column, terms, unit, bin=bin_, closed=last)
             case (Histogram(column, edges), _):
                 unit = _days(plan, column)
                 for bin_ in _bins(plan, column, edges):
                     yield _Place(group, column, terms, unit, bin=bin_)
             case (Crosstab(column, other), _):
+                units = _days(plan, column), _days(plan, other)
                 for first, second in product(
                     _bins(plan, column, statistic.edges),
                     _bins(plan, other, statistic.other_edges),
                 ):
-                    yield _Place(group, column, terms, "", first, other, second)
+                    yield _Place(
+                        group, column, terms, units[0], first, other, second, units[1]
+                    )
             case (Covariance() | Correlation(), ByMatrix(entries)):
                 for (column, other), entry in zip(
                     statistic.pairs, entries, strict=True

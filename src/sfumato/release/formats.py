@@ -65,6 +65,8 @@ def _figure(figure: Figure) -> dict[str, Any]:
             ("raw", figure.raw),
             ("sampling", None if figure.sampling is None else list(figure.sampling)),
             ("dots", list(figure.dots) or None),
+            ("other_unit", figure.other_unit or None),
+            ("closed", figure.closed or None),
         )
         if value is not None
     }

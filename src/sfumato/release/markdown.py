@@ -14,10 +14,9 @@ from sfumato.release.wording import (
     NOT_PRIVATE,
     Say,
     confidence_words,
-    last_bins,
     name_words,
     number_words,
-    place_words,
+    places,
     range_words,
     scale_unit,
 )
@@ -48,16 +47,16 @@ def _lines(release: Release, say: Say) -> list[str]:
         say(N_("{level} interval"), level=confidence_words(release.confidence)),
         say(N_("unit")),
     ]
-    last = last_bins(release.figures)
+    figures = release.figures
     rows = [
         (
             name_words(figure, say),
-            place_words(figure, last=last[i][0], other_last=last[i][1]),
+            place,
             number_words(figure)[0],
             range_words(figure, say),
             scale_unit(figure, say),
         )
-        for i, figure in enumerate(release.figures)
+        for figure, place in zip(figures, places(figures), strict=True)
     ]
     noise_only = N_("The intervals cover the noise only, not the choice of the sample.")
     return [

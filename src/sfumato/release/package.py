@@ -40,6 +40,7 @@ _TITLES = {
     "other_key": N_("Category of the second column, of a table"),
     "other_bin_low": N_("Left edge of the second column's bin"),
     "other_bin_high": N_("Right edge of the second column's bin"),
+    "other_unit": N_("Unit of the second column's bins, where they are of days"),
     "raw": N_("Entry of a matrix before it was adjusted"),
     "key": N_("Category, of a histogram of categories"),
     "bin_low": N_("Left edge of the bin"),

@@ -291,6 +291,8 @@ _figure = _record(
         "raw": _is_number,
         "sampling": _is_pair,
         "dots": _is_dots,
+        "other_unit": _is_text,
+        "closed": _is_flag,
     },
 )
 

@@ -100,6 +100,8 @@ class Figure:
         bin: For a histogram of numbers the edges (left, right); of categories the key.
         other: The second column of a table, a ratio or a covariance; else none.
         other_bin: As `bin`, of the second column of a table.
+        other_unit: As `unit`, where `other_bin` is of days.
+        closed: Of a mode, whether its bin is the last one, to which its right end belongs.
         raw: The entry of a matrix as noise left it, where it had to be adjusted.
         sampling: The interval that noise and the choice of the rows together explain,
             if rows are independent draws from a large population; none where the noisy
@@ -123,6 +125,8 @@ class Figure:
     raw: float | None = None
     sampling: tuple[float, float] | None = None
     dots: tuple[float, ...] = ()
+    other_unit: str = ""
+    closed: bool = False
 
     def __post_init__(self) -> None:
         """Keep an own copy of the group, so that nobody can change it later."""

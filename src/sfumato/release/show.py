@@ -14,10 +14,9 @@ from sfumato.release.wording import (
     NOT_PRIVATE,
     Say,
     confidence_words,
-    last_bins,
     name_words,
     number_words,
-    place_words,
+    places,
     range_words,
     scale_unit,
 )
@@ -98,15 +97,15 @@ def _heads(release: Release, say: Say) -> list[str]:
 
 
 def _rows(release: Release, say: Say) -> list[list[str]]:
-    last = last_bins(release.figures)
-    shown = zip(release.figures[:_MOST], last, strict=False)
-    return [_row(figure, say, ends) for figure, ends in shown]
+    shown = release.figures[:_MOST]
+    told = zip(shown, places(shown, release.figures), strict=True)
+    return [_row(figure, place, say) for figure, place in told]
 
 
-def _row(figure: Figure, say: Say, ends: tuple[bool, bool]) -> list[str]:
+def _row(figure: Figure, place: str, say: Say) -> list[str]:
     return [
         name_words(figure, say),
-        place_words(figure, last=ends[0], other_last=ends[1]),
+        place,
         number_words(figure)[0],
         range_words(figure, say),
         scale_unit(figure, say),

@@ -33,8 +33,8 @@ Sort: TypeAlias = Literal["text", "whole", "real", "flag", "mixed"]
 
 _REALS = {"bin_low", "bin_high", "other_bin_low", "other_bin_high", "raw", "estimate", "low",
           "high", "confidence", "sampling_low", "sampling_high"}  # fmt: skip
-_SOMETIMES = {"other_column", "other_key", "unit_column", "max_rows", "max_groups",
-              "united_tables"}  # fmt: skip
+_SOMETIMES = {"other_column", "other_key", "other_unit", "unit_column", "max_rows",
+              "max_groups", "united_tables"}  # fmt: skip
 _RUNS = re.compile(r"[\s']*[=+\-@＝＋－＠]|[\t\r\n]")
 _LARGEST = 1 << 63  # whole numbers from here on do not fit a column of 64-bit integers
 _EXACT = 1 << 53  # below it, every whole float is the integer that it looks like
@@ -83,6 +83,7 @@ def _about_others(figures: Sequence[Figure]) -> dict[str, list[Cell]]:
     edges = [
         f.other_bin if isinstance(f.other_bin, tuple) else (None, None) for f in figures
     ]
+    units = [f.other_unit for f in figures]
     return {
         "other_column": [f.other for f in figures],
         "other_key": [
@@ -90,6 +91,7 @@ def _about_others(figures: Sequence[Figure]) -> dict[str, list[Cell]]:
         ],
         "other_bin_low": [left for left, _ in edges],
         "other_bin_high": [right for _, right in edges],
+        **({"other_unit": units} if any(units) else {}),
     }
 
 

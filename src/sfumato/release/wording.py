@@ -14,7 +14,7 @@ from sfumato.words import N_
 
 __all__ = ["NOT_PRIVATE", "Say", "bin_words", "confidence_words", "exact_words",
            "group_words", "last_bins", "law_words", "measure_words", "name_words", "neighbour_words", "number_words",
-           "place_words", "range_words", "scale_unit", "unit_words", "value_words"]  # fmt: skip
+           "place_words", "places", "range_words", "scale_unit", "unit_words", "value_words"]  # fmt: skip
 
 Say = Callable[..., str]
 
@@ -154,13 +154,13 @@ def group_words(figure: Figure) -> str:
 
 def bin_words(figure: Figure, *, last: bool = False) -> str:
     """Return the figure's bin, such as ``[100, 120)``; the last bin is closed."""
-    return _bin(figure.bin, last=last, days=figure.unit == _DAY_UNIT)
+    return _bin(figure.bin, figure.unit, last=last or figure.closed)
 
 
-def _bin(place: Bin, *, last: bool, days: bool = False) -> str:
+def _bin(place: Bin, unit: str, *, last: bool) -> str:
     if not isinstance(place, tuple):
         return "" if place is None else visible(exact_words(place))
-    left, right = map(_date if days else exact_words, place)
+    left, right = map(_date if unit == _DAY_UNIT else exact_words, place)
     return f"[{left}, {right}{']' if last else ')'}"
 
 
@@ -182,6 +182,15 @@ def last_bins(
     )
 
 
+def places(figures: Sequence[Figure], among: Sequence[Figure] = ()) -> tuple[str, ...]:
+    """Return group and bins of each figure; `among` are all figures of their release."""
+    last = last_bins(figures, among)
+    return tuple(
+        place_words(figure, last=ends[0], other_last=ends[1])
+        for figure, ends in zip(figures, last, strict=True)
+    )
+
+
 def place_words(figure: Figure, *, last: bool = False, other_last: bool = False) -> str:
     """Return group and bins."""
     if figure.kind == "mode":
@@ -189,21 +198,18 @@ def place_words(figure: Figure, *, last: bool = False, other_last: bool = False)
     if _is_entry(figure):
         pair = f"{visible(figure.column or '')} × {visible(figure.other or '')}"
         return " · ".join(part for part in (group_words(figure), pair) if part)
-    if figure.kind == "histogram" and isinstance(figure.bin, tuple):
-        bins = [bin_words(figure, last=last)]
-    else:
-        bins = [_placed(figure.column, figure.bin, figure.other, last=last)]
-    bins.append(_placed(figure.other, figure.other_bin, figure.other, last=other_last))
+    first, other = bin_words(figure, last=last), figure.other
+    if other is not None or not isinstance(figure.bin, tuple):
+        first = _placed(figure.column, figure.bin, first)
+    second = _bin(figure.other_bin, figure.other_unit, last=other_last)
+    bins = first, _placed(other, figure.other_bin, second)
     return " · ".join(part for part in (group_words(figure), *bins) if part)
 
 
-def _placed(column: str | None, place: Bin, other: str | None, *, last: bool) -> str:
+def _placed(column: str | None, place: Bin, words: str) -> str:
     """Return a bin with the name of its column, where that is not plain anyway."""
-    words = _bin(place, last=last)
-    if not words or (isinstance(place, tuple) and other is None):
-        return words
     sign = " " if isinstance(place, tuple) else " = "
-    return f"{visible(column or '')}{sign}{words}"
+    return f"{visible(column or '')}{sign}{words}" if words else ""
 
 
 def exact_words(value: str | float | bool) -> str:

@@ -15,7 +15,7 @@ from sfumato.release.wording import (
     Say,
     confidence_words,
     name_words,
-    place_words,
+    places,
     value_words,
 )
 from sfumato.report.frame import Heads, Mark
@@ -101,7 +101,8 @@ def _errors(rows: Sequence[OwnerRow], say: Say) -> Picture | None:
     shown = known[:_MOST_ERRORS]
     if not shown:
         return None
-    marks = [_error_mark(row, say) for row in shown]
+    told = places([row.figure for row in shown], [row.figure for row in rows])
+    marks = [_error_mark(r, place, say) for r, place in zip(shown, told, strict=True)]
     head = Heads(value=say(N_("relative error")))
     return Picture(
         say(N_("Relative error: released against true")),
@@ -111,9 +112,9 @@ def _errors(rows: Sequence[OwnerRow], say: Say) -> Picture | None:
     )
 
 
-def _error_mark(row: OwnerRow, say: Say) -> Mark:
+def _error_mark(row: OwnerRow, place: str, say: Say) -> Mark:
     percent = 100 * (row.relative_error or 0.0)
-    name, place = name_words(row.figure, say), place_words(row.figure)
+    name = name_words(row.figure, say)
     label = f"{name} · {place}" if place else name
     return Mark(label, percent, percent, percent, _percent(percent))
 
@@ -132,7 +133,7 @@ def _view(comparison: OwnerComparison, say: Say) -> OwnerView:
         promise=promise(comparison.claim, say),
         covered=comparison.covered,
         count=len(rows),
-        drawings=tuple(draw(p, say) for p in owner_pictures(comparison, say)),
+        drawings=tuple(draw(p, say, figures) for p in owner_pictures(comparison, say)),
         rows=tuple(
             _owner_line(row, line)
             for row, line in zip(rows, lines(figures, say), strict=True)

@@ -23,6 +23,7 @@ from sfumato.release.wording import (
     name_words,
     number_words,
     place_words,
+    places,
     range_words,
     scale_unit,
 )
@@ -69,18 +70,23 @@ class Picture:
     left_out: int
     draw: Callable[[Sheet], None]
 
-    def alt(self, say: Say) -> str:
+    def alt(self, say: Say, among: Sequence[Figure] = ()) -> str:
         """Describe the picture for those who do not see it."""
         figures = [figure for figure, _ in self.pairs]
-        least, most = (pick(figures, key=_estimate) for pick in (min, max))
+        told = [
+            (figure, place or name_words(figure, say))
+            for figure, place in zip(figures, places(figures, among), strict=True)
+        ]
+        (least, least_at), (most, most_at) = (
+            pick(told, key=lambda pair: pair[0].estimate) for pick in (min, max)
+        )
         if len(figures) == 1:
             text = N_(
                 "{title}: one figure with an error bar, {value} ({place}). A table with all "
                 "numbers follows."
             )
-            value, place = signed(number_words(least)[0]), place_words(least)
-            named = place or name_words(least, say)
-            return say(text, title=self.title, value=value, place=named)
+            value = signed(number_words(least)[0])
+            return say(text, title=self.title, value=value, place=least_at)
         return say(
             N_(
                 "{title}: {count} figures with error bars, from {least} ({least_at}) "
@@ -89,14 +95,10 @@ class Picture:
             title=self.title,
             count=len(figures),
             least=signed(number_words(least)[0]),
-            least_at=place_words(least) or name_words(least, say),
+            least_at=least_at,
             most=signed(number_words(most)[0]),
-            most_at=place_words(most) or name_words(most, say),
+            most_at=most_at,
         )
-
-
-def _estimate(figure: Figure) -> float:
-    return figure.estimate
 
 
 def signed(number: str) -> str:
@@ -279,6 +281,7 @@ def _table(run: Sequence[Pair], heads: Callable[..., Heads], say: Say) -> Pictur
             group={},
             column=pair[0].other,
             bin=pair[0].other_bin,
+            unit=pair[0].other_unit,
             other_bin=None,
         )
         items.append(_mark(pair, place_words(inner, last=other_last), say))

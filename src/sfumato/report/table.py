@@ -9,10 +9,9 @@ from math import ceil, floor
 from sfumato.release.record import Figure
 from sfumato.release.wording import (
     Say,
-    last_bins,
     name_words,
     number_words,
-    place_words,
+    places,
     range_words,
     scale_unit,
 )
@@ -66,15 +65,15 @@ def lines(
     figures: Sequence[Figure], say: Say, among: Sequence[Figure] = ()
 ) -> tuple[Line, ...]:
     """Return figures as rows of a table; `among` are all figures of their release."""
-    last = last_bins(figures, among)
-    return tuple(_line(f, say, ends) for f, ends in zip(figures, last, strict=True))
+    told = zip(figures, places(figures, among), strict=True)
+    return tuple(_line(figure, place, say) for figure, place in told)
 
 
-def _line(figure: Figure, say: Say, ends: tuple[bool, bool]) -> Line:
+def _line(figure: Figure, place: str, say: Say) -> Line:
     told = number_words(figure)[0]
     return Line(
         name_words(figure, say),
-        place_words(figure, last=ends[0], other_last=ends[1]),
+        place,
         told if figure.kind == "mode" and isinstance(figure.bin, str) else signed(told),
         signed(range_words(figure, say)),
         _wide(figure, say),

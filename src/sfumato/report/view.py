@@ -164,7 +164,7 @@ def draw(picture: Picture, say: Say, among: Sequence[Figure] = ()) -> Drawing:
     with settings():
         sheet = Sheet()
         picture.draw(sheet)
-        svg = to_svg(sheet.close(), label=picture.alt(say))
+        svg = to_svg(sheet.close(), label=picture.alt(say, among))
     figures = [figure for figure, _ in picture.pairs]
     return Drawing(
         picture.title, svg, blocks(lines(figures, say, among)), picture.left_out
