@@ -306,7 +306,7 @@ def _row(column: Described, say: Callable[..., str]) -> list[str]:
         visible(column.name),
         say(_KINDS[column.kind]),
         _range(column, say),
-        "" if column.kind == "date" else measure_words(column.unit, say),
+        "" if column.kind == "date" else measure_words(column.unit, say, column.name),
         codes,
     ]
 

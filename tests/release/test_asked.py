@@ -1,10 +1,16 @@
 """Questions, measurements and units are told in the reader's language, not stored so."""
 
 import re
+from dataclasses import replace
 
 import pytest
 
 import sfumato as sf
+from sfumato.declare.derived import read_derived
+from sfumato.declare.lookup import Lookup
+from sfumato.declare.query import Query
+from sfumato.declare.relation import Joined, Looked, Other, Part, PerPerson, United
+from sfumato.declare.shown import Order, Shown
 from sfumato.post.tell import _NAMES
 from sfumato.release.asked import question_words
 from sfumato.release.noted import measured_words
@@ -27,16 +33,50 @@ def marked(_, **facts):
     ("count by Sex having count > 9", "Number of rows, for each Sex; having count > 9"),
     ("count by Sex, first 3", "Number of rows, for each Sex; the first 3"),
     ("count by Sex; of labs", "Number of rows, for each Sex; of labs"),
-    ("count by Sex (2 listed keys)", "Number of rows, for each Sex; (2 listed keys)"),
+    ("count by Sex (2 listed keys)", "Number of rows, for each Sex (2 listed keys)"),
     ("count by Sex; Age clipped to [0, 90], a b clipped to [-1, 2]",
      "Number of rows, for each Sex; Age clipped to [0, 90], a b clipped to [-1, 2]"),
+    ("count by Sex (1 listed keys) and rest", "Number of rows, for each Sex (1 listed key); all other rows as rest"),
     ("something else", "something else"),
+    ("mean_Age by Sex where A > 3, first 2", "mean_Age, for each Sex; where A > 3; the first 2"),
 ])  # fmt: skip
 def test_a_question_is_told_in_words(question, told):
     """What the figures say is in words, what filters it in the notation of filters."""
     asked = (["Number of rows"], ["Sex"])
 
     assert question_words(question, ["count"], asked, ENGLISH) == told
+
+
+LABS = sf.Schema({"x": sf.Integer(0, 9), "day": sf.Date("2020-01-01", "2024-01-01")})
+VISITS = Part(Other("visits", LABS), condition=sf.col("x") > 2)
+WORST = PerPerson(VISITS, (
+    ("w", sf.feature.max("x")), ("n", sf.feature.count(most=3)),
+    ("e", sf.feature.last("x", by="day")),
+))  # fmt: skip
+QUERY = Query(
+    (sf.count(), sf.mean("w")), ("Sex",),
+    sf.col("a b").is_in([" with ", "c"]) & sf.col("t").starts_with("("),
+    derived=(read_derived("old", sf.col("x") > 3, None),),
+    shown=Shown(sf.col("count") > 3, (Order("count", descending=True), Order("Sex")), 2),
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("base", [
+    None, Other("visits", LABS), WORST, Joined(VISITS, Part(WORST)), Joined(Part(), Part()),
+    United((Part(), VISITS)), Looked(Part(), ("code",), Lookup("sites", ("code",), (), ())),
+])  # fmt: skip
+def test_nothing_of_the_programs_own_words_is_left(base):
+    """Filters, order, and whose rows: each in words, names and filters as written."""
+    question = f"{replace(QUERY, base=base)}"
+    asked = (["n", "m"], ["Sex"])
+    told = question_words(question, ["count", "mean_w"], asked, marked)
+    english = question_words(question, ["count", "mean_w"], asked, ENGLISH)
+
+    own = r"\b(where|having|ordered|descending|first|one row|the table|joined|on)\b"
+    assert not re.search(own, told)
+    kept = "a b in [' with ', 'c'] and t starts with '('", "old = (x > 3)", "count > 3"
+    assert all(words in told for words in kept)
+    assert base is None or english.endswith(f"; of {base}")
 
 
 def test_found_bounds_are_told_in_words():
@@ -91,3 +131,15 @@ def test_an_unknown_measurement_keeps_its_name():
 def test_units_of_time_are_words(unit, told):
     """Units of measurement are international; those of time are not."""
     assert measure_words(unit, marked) == told
+
+
+@pytest.mark.parametrize(("column", "told"), [
+    ("Age", "years of age²"), ("age_at_death", "years of age²"), ("patientAge", "years of age²"),
+    ("年龄", "years of age²"), ("duration", "years²"), ("Agent", "years²"), ("stage", "years²"),
+])  # fmt: skip
+def test_years_of_an_age_are_not_years_of_time(column, told):
+    """Chinese has two words, 岁 and 年; English has one."""
+    assert measure_words(
+        "years²", lambda text: f"{text}!", "x", column
+    ) == told.replace("²", "!²")
+    assert measure_words("years²", ENGLISH, None, column) == "years²"

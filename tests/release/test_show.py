@@ -27,7 +27,7 @@ def test_text_golden(release: Release) -> None:
         to_text(release, lang="en")
         == """\
 Pima
-count, mean_Glucose where Age >= 30
+count, mean_Glucose; where Age >= 30
 
 figure            for          estimate  95% interval    unit
 Number of rows                      768  756 to 780

@@ -94,11 +94,14 @@ def test_dots_of_a_figure_that_is_nearly_sure(sampled: Release) -> None:
 
 
 def test_asked_in_words(release: Release) -> None:
-    """The statistics and groups stand in words, the program's own text below."""
-    page = to_html([replace(release, figures=release.figures[2:4])], lang="en")
+    """Statistics, groups and filters stand in words, above and below."""
+    question = "mean_Age, sum_BMI by Outcome where Age == 3"
+    asked = replace(release, question=question, figures=release.figures[2:4])
+    page = to_html([asked], lang="en")
 
-    assert "Mean of Age, Sum of BMI, for each Outcome" in page
-    assert "count by Outcome" in page
+    words = "Mean of Age, Sum of BMI, for each Outcome; where Age == 3"
+    assert page.count(words) == 2
+    assert " by Outcome where" not in page
 
 
 def test_releases_share_odds_and_budget(release: Release) -> None:

@@ -21,7 +21,7 @@ _MOST = 8  # keys on one line
 _FINE = 1 << 24  # steps; a finer grid is the default's and says nothing to a reader
 
 
-def column_words(column: Column) -> str:
+def column_words(name: str, column: Column) -> str:
     """Say what is declared of a column."""
     match column:
         case Date():
@@ -31,7 +31,7 @@ def column_words(column: Column) -> str:
             )
             return say(N_("days from {first} to {last}"), first=first, last=last)
         case Real() | Integer():
-            return _number(column)
+            return _number(name, column)
         case Category(values):
             return say(N_("one of {keys}"), keys=_list(values))
         case Boolean(true, false):
@@ -55,7 +55,7 @@ def unconfirmed_words(project: Project) -> list[str]:
         "table? What fits none of them counts as missing, and is paid for all the same. "
         "Then delete confirmed = false."
     )
-    return [say(text, columns=", ".join(map(visible, project.unconfirmed)))]
+    return [say(text, columns=say(N_(", ")).join(map(visible, project.unconfirmed)))]
 
 
 def remind(project: Project) -> None:
@@ -64,7 +64,7 @@ def remind(project: Project) -> None:
         click.echo(line, err=True)
 
 
-def _number(column: Real | Integer) -> str:
+def _number(name: str, column: Real | Integer) -> str:
     text = N_("numbers from {lower:g} to {upper:g} {unit}, step {step:g}")
     if column.width > _FINE:
         text = N_("numbers from {lower:g} to {upper:g} {unit}")
@@ -74,12 +74,12 @@ def _number(column: Real | Integer) -> str:
         text,
         lower=column.lower,
         upper=column.upper,
-        unit=measure_words(column.unit, say),
+        unit=measure_words(column.unit, say, name),
         step=column.step,
     )
     words = words.replace(" ,", ",").strip()  # a column may have no unit
     if column.missing:
-        codes = ", ".join(f"{code:g}" for code in column.missing)
+        codes = say(N_(", ")).join(f"{code:g}" for code in column.missing)
         words = say(N_("{words}; missing: {codes}"), words=words, codes=codes)
     if column.complete:
         words = say(N_("{words}; every row has one"), words=words)
@@ -90,5 +90,5 @@ def _number(column: Real | Integer) -> str:
 
 
 def _list(keys: tuple[object, ...]) -> str:
-    text = ", ".join(map(str, keys[:_MOST]))
-    return f"{text}, …" if len(keys) > _MOST else text
+    more = ["…"] if len(keys) > _MOST else []
+    return say(N_(", ")).join([*map(str, keys[:_MOST]), *more])

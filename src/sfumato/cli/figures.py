@@ -32,8 +32,9 @@ def figure_units(plan: Plan, *, words: bool = True) -> list[str]:
     """
     found = []
     for s in plan.query.statistics:
-        unit = unit_of(plan.schema, s, s.column, getattr(s, "other", None))
+        about = s.column, getattr(s, "other", None)
+        unit = unit_of(plan.schema, s, *about)
         if isinstance(s, Count | Histogram | Crosstab | Mode):
             unit = "rows"
-        found.append(measure_words(unit, say) if words else unit)
+        found.append(measure_words(unit, say, *about) if words else unit)
     return found

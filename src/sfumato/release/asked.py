@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Sequence
 from typing import Any
 
 from sfumato.declare.query import Statistic
-from sfumato.release.loss import stored_words
+from sfumato.release.clauses import begin, clause_words
 from sfumato.release.record import Figure
 from sfumato.release.text import visible
 from sfumato.release.wording import Say, name_words
@@ -17,20 +16,6 @@ __all__ = ["asked_words", "question_words", "release_words", "statistic_words",
            "title_words"]  # fmt: skip
 
 _MOST = 12  # names in one line
-_SIGNS = {
-    " where ": N_("{asked}; where {rest}"),
-    " with ": N_("{asked}; with {rest}"),
-    " having ": N_("{asked}; having {rest}"),
-    " ordered by ": N_("{asked}; ordered by {rest}"),
-    ", first ": N_("{asked}; the first {rest}"),
-    "; of ": N_("{asked}; of {rest}"),
-}
-
-
-_CLIPPED = re.compile(r"((?:^|.*); |, )([^;]+?) clipped to (\[[^\]]*\])")
-_BOUNDS = N_("{column} clipped to {bounds}")
-_FINDS = re.compile(r"(?<=; )finds bounds of (.+?) first, for (\S+ .+)$")
-_FOUND = N_("finds bounds of {columns} first, for {cost}")
 
 
 def asked_words(names: Sequence[str], keys: Sequence[str], say: Say) -> str:
@@ -60,10 +45,10 @@ def asked_words(names: Sequence[str], keys: Sequence[str], say: Say) -> str:
 def question_words(
     question: str, plain: Sequence[str], asked: tuple[Sequence[str], Sequence[str]], say: Say
 ) -> str:  # fmt: skip
-    """Return a question in words; filters, rows and order follow in their own notation.
+    """Return a question in words; names and filters stay in their own notation.
 
     A text that does not begin as the figures say, such as that of a release of which no
-    group was told, is returned as it is.
+    group was told, keeps the plain names of its figures.
 
     Args:
         question: As the program writes it: ``"count, mean_Age by Sex where Age >= 30"``.
@@ -81,19 +66,14 @@ def question_words(
     begins = ", ".join(dict.fromkeys(plain))
     if keys:
         begins += f" by {', '.join(keys)}"
-    if not names or not question.startswith(begins):
-        return visible(question)
-    words, rest = asked_words(names, keys, say), visible(question[len(begins) :])
-    if not rest:
-        return words
-    rest = _FINDS.sub(
-        lambda m: say(_FOUND, columns=m[1], cost=stored_words(m[2])), rest
-    )
-    rest = _CLIPPED.sub(lambda m: m[1] + say(_BOUNDS, column=m[2], bounds=m[3]), rest)
-    for sign, text in _SIGNS.items():
-        if rest.startswith(sign):
-            return say(text, asked=words, rest=rest.removeprefix(sign))
-    return say(N_("{asked}; {rest}"), asked=words, rest=rest.lstrip(" ,;"))
+    shown = visible(question)
+    if names and question.startswith(begins):
+        rest = visible(question[len(begins) :])
+        return clause_words(asked_words(names, keys, say), rest, say)
+    begins = begin(shown)
+    plainly, _, by = begins.partition(" by ")
+    words = asked_words([plainly], by.split(", ") if by else [], say)
+    return clause_words(words, shown[len(begins) :], say)
 
 
 def statistic_words(statistics: Sequence[Statistic], say: Say) -> list[str]:

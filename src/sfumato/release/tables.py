@@ -83,7 +83,7 @@ def _about_others(figures: Sequence[Figure]) -> dict[str, list[Cell]]:
     edges = [
         f.other_bin if isinstance(f.other_bin, tuple) else (None, None) for f in figures
     ]
-    units = [f.other_unit for f in figures]
+    units: list[Cell] = [f.other_unit for f in figures]
     return {
         "other_column": [f.other for f in figures],
         "other_key": [

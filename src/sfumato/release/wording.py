@@ -60,6 +60,8 @@ _SPELT = {
     "minutes": N_("minutes"),
 }
 _WORD = re.compile(rf"\b({'|'.join(_SPELT)})\b", re.ASCII)
+_OLD = N_("years of age")
+_AGE = re.compile(r"(?:(?<![A-Za-z])(?:age|AGE)|Age)(?![a-z])|年龄")
 _DAYS = ("mean", "median", "quantile")
 _EPOCH = dt.date(1970, 1, 1).toordinal()
 _UNITS = {"row": N_("one row"), "person": N_("one person")}
@@ -226,8 +228,13 @@ def exact_words(value: str | float | bool) -> str:
     return str(value)
 
 
-def measure_words(unit: str, say: Say) -> str:
+def measure_words(unit: str, say: Say, *columns: str | None) -> str:
     """Return a unit of measurement; of time and of rows in the reader's language.
+
+    Args:
+        unit: As it was declared.
+        say: Says texts in a language.
+        columns: What is measured in it: Chinese has a word of its own for years of age.
 
     Examples:
         >>> from sfumato.words import speaker
@@ -236,7 +243,10 @@ def measure_words(unit: str, say: Say) -> str:
     """
     if unit == _DAY_UNIT:
         return say(_SINCE)
-    return _WORD.sub(lambda found: say(_SPELT[found[0]]), visible(unit))
+    spelt = _SPELT
+    if any(_AGE.search(column or "") for column in columns) and say(_OLD) != _OLD:
+        spelt = _SPELT | {"years": _OLD}
+    return _WORD.sub(lambda found: say(spelt[found[0]]), visible(unit))
 
 
 def scale_unit(figure: Figure, say: Say) -> str:
@@ -246,7 +256,7 @@ def scale_unit(figure: Figure, say: Say) -> str:
     """
     if figure.kind in _COUNTED or _is_day(figure):
         return ""
-    return measure_words(figure.unit, say)
+    return measure_words(figure.unit, say, figure.column, figure.other)
 
 
 def number_words(figure: Figure) -> tuple[str, str, str]:

@@ -250,9 +250,8 @@ def _histogram(run: Sequence[Pair], heads: Callable[..., Heads], say: Say) -> Pi
     hues = tuple(group_words(g[0][0]) for g in shown) if together else ()
     across = visible(first.column or "")
     if first.unit:
-        across = say(
-            N_("{name} ({unit})"), name=across, unit=measure_words(first.unit, say)
-        )
+        unit = measure_words(first.unit, say, first.column)
+        across = say(N_("{name} ({unit})"), name=across, unit=unit)
     words = heads(axis=say(N_("rows")), across=across, hues=hues)
     return Picture(
         title,

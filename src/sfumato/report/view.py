@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sfumato.release.asked import asked_words, title_words
+from sfumato.release.asked import release_words, title_words
 from sfumato.release.loss import amount_words, symbol
 from sfumato.release.noted import measured_words
 from sfumato.release.promise import hidden_words, loss_words, promise
@@ -15,7 +15,6 @@ from sfumato.release.wording import (
     Say,
     confidence_words,
     law_words,
-    name_words,
     neighbour_words,
     unit_words,
 )
@@ -63,8 +62,7 @@ class View:
 
     Attributes:
         title: Its name.
-        asked: What was asked, in words.
-        question: The same as the program writes it.
+        asked: What was asked, in words, with filters and whose rows.
         private: Whether its noise was real.
         level: Confidence of its intervals.
         cards: Headline figures.
@@ -86,7 +84,6 @@ class View:
 
     title: str
     asked: str
-    question: str
     private: bool
     level: str
     cards: tuple[Card, ...]
@@ -121,8 +118,7 @@ def view(release: Release, say: Say, *, headline: Sequence[str] = ()) -> View:
     pairs: list[Pair] = [(figure, None) for figure in release.figures]
     return View(
         title=title,
-        asked=_asked(release, say),
-        question=visible(release.question),
+        asked=release_words(release.question, release.figures, say),
         private=claim.private,
         level=confidence_words(release.confidence),
         cards=chosen,
@@ -144,13 +140,6 @@ def view(release: Release, say: Say, *, headline: Sequence[str] = ()) -> View:
         entry=claim.receipt.head,
         citation=_citation(release, title, say),
     )
-
-
-def _asked(release: Release, say: Say) -> str:
-    """Return what was asked in words: the statistics, and for which groups."""
-    names = [name_words(figure, say) for figure in release.figures]
-    keys = list(dict.fromkeys(k for f in release.figures for k in f.group))
-    return asked_words(names, keys, say)
 
 
 def draw(picture: Picture, say: Say, among: Sequence[Figure] = ()) -> Drawing:

@@ -54,7 +54,7 @@ def _check(
 
 def _words(project: Project, left: Standing, dues: tuple[Due, ...]) -> list[str]:
     schema = project.dataset.schema
-    columns = [[name, column_words(column)] for name, column in schema.columns]
+    columns = [[name, column_words(name, column)] for name, column in schema.columns]
     return [
         say(N_("{file} is in order: {title}"), file=project.path.name,
             title=project.title[tongue()]),
