@@ -12,6 +12,8 @@ from sfumato.cli.money import loss_words
 from sfumato.cli.table import table
 from sfumato.cli.tongue import say
 from sfumato.project import Project
+from sfumato.project.learned import price_of
+from sfumato.project.made import cost_with_delta
 from sfumato.project.paid import Due
 from sfumato.project.spend import Spend, fits, spends, total_of
 from sfumato.project.standing import Standing
@@ -45,7 +47,29 @@ def spending_words(project: Project) -> list[str]:
     return [
         say(N_("What this project spends, by the command that spends it:")),
         *table(heads, rows),
+        *_pure_words(project),
     ]
+
+
+def _pure_words(project: Project) -> list[str]:
+    """Say which models would cost far less with a δ; under other budgets, nothing."""
+    text = N_(
+        "Model {name} asks for pure ε, which costs {cost} of this budget. With delta = "
+        '"{delta}" in its entry the same ε costs {less} (Gaussian noise; the promise holds '
+        "except with that probability), so that a larger ε can be had for less."
+    )
+    unit, lines = project.dataset.schema.unit, []
+    for wish in project.models:
+        less = cost_with_delta(project, wish)
+        if less is not None:
+            facts = {
+                "name": visible(wish.name),
+                "cost": loss_words(price_of(wish, unit, project.budget.measure)),
+                "delta": project.delta,
+                "less": loss_words(less),
+            }
+            lines.append(say(text, **facts))
+    return lines
 
 
 def too_little_words(
@@ -116,7 +140,7 @@ def beside_words(project: Project, left: Standing, releases: Loss | None) -> lis
     if not fits(whole, left):
         text = N_("Caution: with the releases that is {cost}, more than is left.")
         lines.append(say(text, cost=loss_words(whole)))
-    return lines
+    return lines + _pure_words(project)
 
 
 def _refused(spend: Spend) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
+from sfumato.account import ApproxDP, Loss
 from sfumato.declare.schema import Schema
 from sfumato.errors import DeclarationError, nearest
 from sfumato.project.learned import ModelTable, order_of, price_of, refuse_names
@@ -16,9 +17,17 @@ from sfumato.project.synthetic import AskedTable
 from sfumato.words import N_
 
 if TYPE_CHECKING:
+    from sfumato.models.training import Lesson
     from sfumato.synth.run import Layout
 
-__all__ = ["afford_table", "check_made", "check_owner", "knows_models", "layouts_of"]
+__all__ = [
+    "afford_table",
+    "check_made",
+    "check_owner",
+    "cost_with_delta",
+    "knows_models",
+    "layouts_of",
+]
 
 
 def knows_models() -> bool:
@@ -54,6 +63,35 @@ def check_made(project: Project) -> tuple[Piece, ...]:
     return tuple(found)
 
 
+def cost_with_delta(project: Project, wish: ModelTable) -> Loss | None:
+    """Return what a model of pure ε would cost at the δ of an (ε, δ) budget.
+
+    Such a budget is kept as a ρ. Pure ε allows more than Gaussian noise of (ε, δ), so it
+    is charged a larger ρ: `sfumato.account.charge`.
+
+    Returns:
+        None where that is no half less, or the model has a δ or takes none.
+    """
+    budget, unit = project.budget, project.dataset.schema.unit
+    if not isinstance(budget, ApproxDP) or wish.delta or not knows_models():
+        return None
+    other = wish.model_copy(update={"delta": project.delta})
+    try:
+        cost, less = (price_of(w, unit, budget.measure) for w in (wish, other))
+        _lesson(project, other)
+    except DeclarationError:
+        return None
+    return less if 2 * less.units <= cost.units else None
+
+
+def _lesson(project: Project, wish: ModelTable) -> Lesson:
+    from sfumato.models.budget import ModelBudget
+    from sfumato.models.training import Lesson
+
+    budget = ModelBudget(project.budget, dataset=project.dataset.name)  # in memory
+    return Lesson(project.dataset.schema, order_of(wish), budget)
+
+
 def _check_model(project: Project, wish: ModelTable) -> Piece:
     schema = project.dataset.schema
     for name in (wish.target, *wish.features):
@@ -61,12 +99,9 @@ def _check_model(project: Project, wish: ModelTable) -> Piece:
     cost = price_of(wish, schema.unit, project.budget.measure)
     if not knows_models():
         return Piece("train", wish.name, cost, ())
-    from sfumato.models.budget import ModelBudget
-    from sfumato.models.training import Lesson
-
-    budget = ModelBudget(project.budget, dataset=project.dataset.name)  # in memory
-    lesson = Lesson(schema, order_of(wish), budget)
-    return Piece("train", wish.name, cost, (lesson.digest,))
+    digest = _lesson(project, wish).digest
+    less = cost_with_delta(project, wish)
+    return Piece("train", wish.name, cost, (digest,), less=less)
 
 
 def _check_table(project: Project, asked: AskedTable) -> Piece:

@@ -55,6 +55,7 @@ class Piece:
         cost: What it costs.
         plans: The digests of what its debits pay for; empty where they are not known.
         asked: The release, if it is one.
+        less: Of a model, what it would cost with the budget's δ, where that matters.
     """
 
     command: Command
@@ -62,6 +63,7 @@ class Piece:
     cost: Loss
     plans: tuple[str, ...]
     asked: Asked | None = None
+    less: Loss | None = None
 
 
 @final
@@ -156,6 +158,19 @@ def refuse_short(dues: Sequence[Due], standing: Standing) -> None:
     due, cost = short[0], short[0].cost
     assert cost is not None  # noqa: S101  nothing fits always
     left = next(x for x in lefts if not cost.fits(x))  # type: ignore[arg-type]
+    could = [p for p in due.rest if p.less is not None]
+    if could:
+        raise BudgetExceededError(
+            _TOO_DEAR[due.command],
+            hint=N_(
+                "ask for less, or give {names} a delta: at that of the budget the same "
+                "epsilon costs {less}"
+            ),
+            cost=str(cost),
+            left=str(left),
+            names=", ".join(repr(p.name) for p in could),
+            less=", ".join(str(p.less) for p in could),
+        )
     others = [d.command for d in dues if d.rest and d.fits(standing)]
     if others:
         raise BudgetExceededError(
