@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from scipy.stats import binom
 
 import sfumato as sf
 from sfumato.post.interval import reaching
@@ -52,6 +53,25 @@ def test_every_interval_holds_its_figure(size, epsilon):
                     beyond += not 0 <= figure.estimate <= most
                     assert all(0 <= dot <= most for dot in figure.dots)
     assert beyond > 0 or epsilon == "5"
+
+
+@pytest.mark.parametrize("complete", [True, False])
+@pytest.mark.parametrize(("lower", "upper", "at"), [(0, "10.6", 11), ("-0.6", 10, -1)])
+def test_a_sum_of_values_at_a_bound_off_the_grid_is_held(lower, upper, at, complete):
+    """They are counted as the grid's nearest number, which lies outside of the bounds."""
+    unit = sf.Rows(neighbours="replace_one", size=40)
+    column = sf.Real(lower, upper, step=1, complete=complete)
+    rows = [{"x": 11 * at}] * 40
+    data = sf.Dataset(rows, schema=sf.Schema({"x": column}, unit=unit), name="t")
+    query = sf.Session(data, budget="1000").query().select(sf.sum("x"), sf.mean("x"))
+
+    held = 0
+    for seed in range(60):
+        with seeded(seed):
+            figure = query.release("0.5")["sum_x"]
+        held += figure.low <= 40 * at <= figure.high
+
+    assert held >= binom.ppf(1e-9, 60, 0.945)
 
 
 def test_an_interval_is_only_made_longer():

@@ -60,8 +60,9 @@ def ends_of_sum(plan: Plan, recipe: Direct | ByCount) -> tuple[float, float]:
     """Return the least and the largest sum that public facts leave possible.
 
     A row that is left out of a sum, by a filter or a missing value, adds 0 to it. Each
-    other one adds a value between the bounds. Where the number of rows is private, only
-    the sign of the sum may be known.
+    other one adds a value between the bounds, or the number of the grid next to one, which
+    may lie outside by half a step. Where the number of rows is private, only the sign of
+    the sum may be known.
     """
     if isinstance(recipe, Direct):
         aggregate = plan.parts[recipe.part].aggregate
@@ -69,6 +70,10 @@ def ends_of_sum(plan: Plan, recipe: Direct | ByCount) -> tuple[float, float]:
         low, high = (x * recipe.step_size for x in (aggregate.first, aggregate.last))
     else:
         low, high = limits(plan, recipe.total)
+        middle, half = centre(plan, recipe.total)
+        centred = plan.parts[recipe.total].aggregate
+        half *= centred.last - centred.first if isinstance(centred, CentredSum) else 1
+        low, high = min(low, middle - half), max(high, middle + half)
     if isinstance(recipe, Direct) or recipe.count is not None:
         low, high = min(low, 0.0), max(high, 0.0)
     size = plan.schema.unit.rows
