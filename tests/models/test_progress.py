@@ -9,6 +9,7 @@ import pytest
 
 from sfumato import models
 from sfumato.models import progress
+from sfumato.models.answers import answers
 from sfumato.models.progress import tick, watching
 from sfumato.models.table import CHUNK
 
@@ -76,6 +77,21 @@ def test_what_is_inside_is_silent(screen):
 
     assert "LogisticRegression" not in screen.getvalue()
     assert "%" not in screen.getvalue()
+
+
+def test_a_long_test_of_a_foreign_model_tells_its_share(screen, monkeypatch):
+    """It is asked row by row, which a forest takes long for; what it says stays the same."""
+    model = SimpleNamespace(predict=lambda x: x.sum(axis=1))
+    table = np.arange(12.0).reshape(6, 2)
+    quiet = answers(model, "predict", table, 6, 1)
+    assert screen.getvalue() == ""
+    monkeypatch.setattr(progress, "_PATIENCE", -1.0)
+    monkeypatch.setattr(progress, "_PAUSE", 0.0)
+
+    told = answers(model, "predict", table, 6, 1)
+
+    assert (told == quiet).all() and (quiet[:, 0] == table.sum(axis=1)).all()
+    assert "testing SimpleNamespace: 50 %" in screen.getvalue()
 
 
 def test_threads_and_pipes_see_nothing(screen, monkeypatch):

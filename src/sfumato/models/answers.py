@@ -5,6 +5,12 @@ package keep to that. Of others nothing is known: one may refuse a whole table b
 of one cell, which after a debit would tell neighbours apart, or round a row by its place
 among the others. So they are asked about one row at a time, and a row that is refused has
 no answer.
+
+Batches cannot keep the promise, not even with a return to single rows where one fails. A
+row more shifts which rows share a batch, and one that is refused sends the others of its
+batch another way; a library may round a row in a batch otherwise than alone (matrix
+products do), and one bit moves a row into another bin. So one row could move the cells of
+many. How long it takes is told to whoever holds the rows and no one else.
 """
 
 from __future__ import annotations
@@ -18,6 +24,7 @@ from sklearn.utils import _safe_indexing
 
 from sfumato.models.door import Floats
 from sfumato.models.estimator import PrivateEstimator
+from sfumato.models.progress import TESTING, tick, watching
 
 __all__ = ["answers", "chosen"]
 
@@ -48,9 +55,11 @@ def answers(model: Any, method: str, X: Any, rows: int, width: int) -> Floats:
             found[:] = np.asarray(ask(X), np.float64).reshape(rows, width)
         return found
     table = X.tocsr() if hasattr(X, "tocsr") else X
-    with warnings.catch_warnings():
+    name = type(model).__name__
+    with warnings.catch_warnings(), watching(name, rows, telling=TESTING):
         warnings.simplefilter("ignore")  # a warning would tell of a cell
         for i in range(rows):
+            tick()
             with suppress(Exception):
                 said = ask(_safe_indexing(table, slice(i, i + 1)))
                 found[i] = np.asarray(said, np.float64).reshape(width)

@@ -1,6 +1,6 @@
-"""A line on a terminal about a long fit: silent when it is short, or nobody looks.
+"""A line on a terminal about a long fit or test: silent when it is short, or nobody looks.
 
-It is shown to whoever runs the fit, holds the rows and could time it anyway; nothing of
+It is shown to whoever runs it, holds the rows and could time it anyway; nothing of
 it is kept. A search names no number of trials, for its guarantee needs that to be secret.
 """
 
@@ -17,8 +17,10 @@ from typing import TextIO, final
 
 from sfumato.words import N_, language, speaker
 
-__all__ = ["tick", "watching"]
+__all__ = ["TESTING", "tick", "watching"]
 
+_FITTING = N_("fitting {name}: {share} %")
+TESTING = N_("testing {name}: {share} %")
 _PATIENCE = 2.0  # seconds without a word
 _PAUSE = 0.2  # seconds between two words
 
@@ -28,9 +30,14 @@ class _Meter:
     """One line that is written over and over, and removed at the end."""
 
     def __init__(
-        self, name: str, total: int | None, clock: Callable[[], float], screen: TextIO
+        self,
+        name: str,
+        total: int | None,
+        telling: str,
+        clock: Callable[[], float],
+        screen: TextIO,
     ) -> None:
-        self._name, self._total = name, total
+        self._name, self._total, self._telling = name, total, telling
         self._clock, self._screen = clock, screen
         self._began = clock()
         self._next = self._began + _PATIENCE
@@ -46,8 +53,7 @@ class _Meter:
         self._next = now + _PAUSE
         if self._total:
             share = min(100 * self._done // self._total, 99)
-            text = N_("fitting {name}: {share} %")
-            told = self._say(text, name=self._name, share=share)
+            told = self._say(self._telling, name=self._name, share=share)
         else:
             text = N_("fitting {name}: {seconds} s so far")
             told = self._say(text, name=self._name, seconds=int(now - self._began))
@@ -76,6 +82,7 @@ def watching(
     name: str,
     total: int | None = None,
     *,
+    telling: str = _FITTING,
     clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[None]:
     """Tell of the steps inside on the terminal of the errors, if it is one.
@@ -84,15 +91,16 @@ def watching(
     processes that share the terminal.
 
     Args:
-        name: What is fitted.
+        name: What is fitted or tested.
         total: How many times `tick` will be called, where that is public; else seconds
             are shown.
+        telling: The text, where `total` is known.
         clock: Where the time comes from.
     """
     if _NOW.get() is not None:
         yield
         return
-    meter = _Meter(name, total, clock, sys.stderr) if _is_seen() else None
+    meter = _Meter(name, total, telling, clock, sys.stderr) if _is_seen() else None
     token = _NOW.set(meter or _SILENT)
     try:
         yield
