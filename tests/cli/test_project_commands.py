@@ -296,3 +296,18 @@ def test_init_takes_no_row_for_a_header(refused, run, desk, first):
     assert not any(cell.strip() in said for cell in first.split(",") if len(cell) > 2)
     assert run("init", "table.csv", "--header").exit_code == 0
     assert "project.toml" in desk.files()
+
+
+def test_a_draft_names_the_column_that_says_whose_a_row_is(run):
+    """A steward whose people have several rows is asked, and finds the name written."""
+    Path("t.csv").write_text("Visit,Patient ID,Age\n2024-02-29,P1,3\n", "utf-8")
+
+    said = run("init", "t.csv", "--read-values", "--lang", "en").stdout
+    text = Path("project.toml").read_text("utf-8")
+    Path("t.csv").write_text("id,Age\n1,3\n", "utf-8")
+    none = run("init", "t.csv", "--force", "--lang", "en").stdout
+
+    assert "has a person several rows of one Patient ID?" in said
+    assert '# column = "Patient ID"' in text
+    assert "# observed: days such as 2024-02-29: 1; keys: '2024-02-29'" in text
+    assert "Caution" not in none

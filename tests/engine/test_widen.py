@@ -81,6 +81,7 @@ REFUSED = [
     (col("x").lower(), None, "needs a text"),
     (col("x").starts_with("a"), None, "needs a text"),
     (col("x").year(), None, "needs a day"),
+    (Term(Constant("x")).year(), None, r'needs a day[\s\S]*column\("…"\)'),
     (when(ADULT).then(1).otherwise("a"), None, "of different kinds"),
     (Term(Constant(1)) == value_of(None), None, "always missing"),
     (ADULT, Real(0, 1), "cannot be declared as Real"),

@@ -10,6 +10,7 @@ from sfumato import (
     Boolean,
     Category,
     Dataset,
+    Date,
     DeclarationError,
     Epsilon,
     Integer,
@@ -18,6 +19,7 @@ from sfumato import (
     Session,
     Text,
     Unit,
+    col,
     count,
     histogram,
     mean,
@@ -207,3 +209,18 @@ def test_a_listed_key_costs_a_cell_and_no_loss():
     wide = Schema({"g": Category(range(1001)), "h": Category(range(1001))})
     with pytest.raises(DeclarationError, match="1002001 cells"):
         make_plan(Query().group_by("g", "h").select(count()), wide, 1)
+
+
+def test_days_group_by_a_part_of_them():
+    """The refusal names what does: a day is no category."""
+    schema = Schema({"visit": Date("2022-01-01", "2023-12-31")})
+
+    with pytest.raises(
+        DeclarationError, match="derive its year, month, day or weekday"
+    ):
+        make_plan(Query().select(count()).group_by("visit"), schema, 1)
+    make_plan(
+        Query().derive("m", col("visit").month()).select(count()).group_by("m"),
+        schema,
+        1,
+    )

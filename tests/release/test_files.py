@@ -81,3 +81,9 @@ def test_owner_pages_are_html_only(release: Release, tmp_path: Path) -> None:
 
     with pytest.raises(ArgumentError, match=r"one of: \.html"):
         comparison.save(tmp_path / "owner.json")
+
+
+def test_a_folder_that_is_missing_is_named(release: Release, tmp_path: Path) -> None:
+    """And not the draft that would have been written there."""
+    with pytest.raises(ArgumentError, match=r"the folder .*nowhere does not exist"):
+        release.save(tmp_path / "nowhere" / "r.csv")

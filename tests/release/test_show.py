@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from sfumato.account import ZCDP
 from sfumato.amount import exact
+from sfumato.errors import ArgumentError
 from sfumato.release import Figure, Release
 from sfumato.release.loss import brief
 from sfumato.release.show import to_snippet, to_text
@@ -223,3 +224,22 @@ def test_days_are_shown_as_dates() -> None:
     assert number_words(day) == ("2024-06-04", "2024-05-18", "2024-06-11")
     assert number_words(spread)[0] == "85.5"
     assert number_words(replace(day, high=1e9))[2] == "1,000,000,000"
+
+
+def test_a_figure_is_found_only_where_one_is_meant(release: Release) -> None:
+    """The mean of the first group is not the mean: of several figures none is taken."""
+    assert release["count"].estimate == 768
+    assert release.find("mean_Age", Outcome=1).estimate == 37.1
+
+    for ask in (
+        lambda: release["mean_Age"],
+        lambda: release.find("mean_Age", Outcome=2),
+        lambda: release.find("mean_Age", Sex=None),
+        lambda: release["mean age"],
+    ):
+        with pytest.raises(KeyError) as caught:
+            ask()
+        assert isinstance(caught.value, ArgumentError)
+        assert "2 figures 'mean_Age'" in str(caught.value) or (
+            "called count, mean_Glucose, mean_Age, histogram_Age" in str(caught.value)
+        )

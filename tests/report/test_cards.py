@@ -8,6 +8,7 @@ from dataclasses import replace
 import pytest
 
 from sfumato.release import Figure, Person, Release
+from sfumato.release.markdown import to_markdown
 from sfumato.report import to_html
 from sfumato.report.closing import closings
 from sfumato.report.frame import Sheet
@@ -237,3 +238,17 @@ def test_a_part_of_a_histogram_is_not_closed(release: Release) -> None:
 
     assert page.cards[-1].line.place == "[23, 24)"
     assert page.blocks[0].lines[-1].place == "[79, 80]"
+
+
+def test_what_of_a_person_does_not_count_is_said(release: Release) -> None:
+    """An interval that leaves out the table's own count must not be taken for its."""
+    terms = {"unit": "person", "bounds": Person("id", 3, 2)}
+    person = replace(release, claim=replace(release.claim, **terms))
+    words = (
+        "People with more than 3 rows in a group, or in more than 2 groups, count only"
+    )
+
+    assert to_html([person], lang="en").count(words) == 2  # the cards, counts and sums
+    assert words in str(person)
+    assert words in to_markdown([person], lang="en")
+    assert "count only up to that" not in to_html([release], lang="en") + str(release)

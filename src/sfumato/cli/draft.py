@@ -8,6 +8,8 @@ active until the steward has chosen its ε.
 from __future__ import annotations
 
 import json
+import re
+import unicodedata
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -18,10 +20,17 @@ from sfumato.declare.catalogue import Entry, Range, Suggestion, suggest
 from sfumato.project.place import place_of
 from sfumato.words import N_
 
-__all__ = ["Draft", "write_draft"]
+__all__ = ["Draft", "person_column", "write_draft"]
 
 _WIDTH = 86
 _OPEN = "confirmed = false"
+# Names of columns that say whose a row is, without blanks and signs.
+_PERSON = re.compile(
+    r"(patient|patienten|person|subject|participant|pat|pt|subj)"
+    r"(id|no|nr|num|number|key|code|identifier)"
+    r"|mrn|medicalrecord(no|number)|nhs(no|number)"
+    r"|(患者|病人|人员|受试者|个人)(id|编号|编码|号|标识|唯一标识|唯一号)|病历号|病案号|身份证(号码?)?"
+)
 
 Say: TypeAlias = Callable[..., str]
 
@@ -45,6 +54,21 @@ class Draft:
     encoding: str = "utf-8"
     separator: str = ","
     observed: Mapping[str, str] = field(default_factory=dict)
+
+
+def person_column(columns: Sequence[str]) -> str | None:
+    """Return the first column whose name says that it tells whose a row is.
+
+    Examples:
+        >>> person_column(["Age", "Patient ID"]), person_column(["年龄", "患者编号"])
+        ('Patient ID', '患者编号')
+        >>> person_column(["id", "visit_id", "patient_age"])
+    """
+    for name in columns:
+        plain = unicodedata.normalize("NFKC", name).casefold()
+        if _PERSON.fullmatch(re.sub(r"[\W_]+", "", plain)):
+            return name
+    return None
 
 
 def write_draft(draft: Draft, say: Say) -> str:
@@ -106,7 +130,7 @@ def _head(draft: Draft, say: Say) -> list[str]:
                 )
             )
         ),
-        '# column = "patient_id"',
+        f"# column = {_text(person_column(draft.columns) or 'patient_id')}",
         "# max_rows = 5",
         "# max_groups = 1",
         'neighbours = "add_remove"',

@@ -7,6 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from sfumato.amount import exact
+from sfumato.declare.calendar import day_of_text
 from sfumato.errors import SourceError
 from sfumato.words import N_
 
@@ -56,7 +57,7 @@ class _Seen:
 
     def __init__(self) -> None:
         self._keys: dict[str, None] = {}
-        self._numbers = self._wholes = self._texts = 0
+        self._numbers = self._wholes = self._days = self._texts = 0
 
     def add(self, cell: str) -> None:
         text = cell.strip()
@@ -65,7 +66,9 @@ class _Seen:
         number = exact(text)
         self._numbers += number is not None
         self._wholes += number is not None and number.denominator == 1
-        self._texts += number is None
+        is_day = number is None and day_of_text(text) is not None
+        self._days += is_day
+        self._texts += number is None and not is_day
         if len(self._keys) <= _MOST_KEYS:
             self._keys[cell] = None
 
@@ -76,6 +79,7 @@ class _Seen:
             for count, text in (
                 (self._wholes, N_("whole numbers: {count}")),
                 (self._numbers - self._wholes, N_("decimals: {count}")),
+                (self._days, N_("days such as 2024-02-29: {count}")),
                 (self._texts, N_("texts: {count}")),
             )
             if count

@@ -7,11 +7,12 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from typing import Any, NoReturn, final
 
+from sfumato.declare.calendar import Date
 from sfumato.declare.schema import Boolean, Category, Key, Schema, Text, token
 from sfumato.errors import DeclarationError, closest, quoted
 from sfumato.words import N_
 
-__all__ = ["Listed", "fitting", "read_listed"]
+__all__ = ["Listed", "fitting", "no_keys", "read_listed"]
 
 
 @final
@@ -26,6 +27,18 @@ class Listed:
 
     columns: tuple[str, ...]
     keys: tuple[tuple[Key, ...], ...]
+
+
+def no_keys(name: str, column: object) -> DeclarationError:
+    """Return the refusal to group by a column of numbers or days."""
+    hint = N_("declare it as Category([...]), or ask for a histogram of it")
+    if isinstance(column, Date):
+        hint = N_(
+            "derive its year, month, day or weekday and group by that, or ask for a "
+            "histogram of it"
+        )
+    fact = N_("column {name} cannot group: it has no declared keys")
+    return DeclarationError(fact, hint=hint, name=repr(name))
 
 
 def read_listed(columns: tuple[str, ...], keys: object) -> Listed:
@@ -100,11 +113,7 @@ def fitting(listed: Listed, schema: Schema) -> Listed:
             known.append(column)
             continue
         if not isinstance(column, Category | Boolean):
-            raise DeclarationError(
-                N_("column {name} cannot group: it has no declared keys"),
-                hint=N_("declare it as Category([...]), or ask for a histogram of it"),
-                name=repr(name),
-            )
+            raise no_keys(name, column)
         known.append({_kind_and_text(value): value for value in column.values})
     return Listed(
         listed.columns,

@@ -175,7 +175,7 @@ class Schema:
             if not isinstance(column, Column):
                 raise DeclarationError(
                     N_("column {name} is not declared with a column type"),
-                    hint=N_("use Real, Integer, Category, Boolean or Text"),
+                    hint=N_("use Real, Integer, Date, Category, Boolean or Text"),
                     name=quoted(name),
                 )
         if not columns:

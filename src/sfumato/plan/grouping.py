@@ -8,7 +8,7 @@ from itertools import product
 from math import prod
 from typing import TypeAlias, final
 
-from sfumato.declare.keys import Listed, fitting
+from sfumato.declare.keys import Listed, fitting, no_keys
 from sfumato.declare.query import Query
 from sfumato.declare.schema import Boolean, Category, Key, Schema, Text, token
 from sfumato.errors import DeclarationError, quoted
@@ -154,11 +154,7 @@ def _keyed(
     if name in listed:
         return Category(listed[name])
     if not isinstance(column, Category | Boolean | Text):
-        raise DeclarationError(
-            N_("column {name} cannot group: it has no declared keys"),
-            hint=N_("declare it as Category([...]), or ask for a histogram of it"),
-            name=repr(name),
-        )
+        raise no_keys(name, column)
     return column
 
 

@@ -358,7 +358,10 @@ def check_size(roots: list[Expr | Value]) -> None:
 
 
 def _unfit(fact: str, value: str) -> DeclarationError:
-    hint = N_("texts are declared keys and constants; days are columns of type Date")
+    hint = N_(
+        "texts are declared keys and constants, days are columns of type Date; a name in "
+        'quotes is a text: for the column write column("…"), in Python col("…")'
+    )
     return DeclarationError(fact, hint=hint, value=value[:60])
 
 

@@ -40,6 +40,12 @@ def save(
     ending = where.suffix.lower().removeprefix(".")
     if ending not in FORMATS:
         raise refuse_ending(where, ", ".join(f".{known}" for known in FORMATS))
+    if not where.parent.is_dir():
+        raise ArgumentError(
+            N_("the folder {path} does not exist"),
+            hint=N_("create it, and save again: the release is still at hand"),
+            path=str(where.parent),
+        )
     write(where, FORMATS[ending]([release], language_asked(lang)))
 
 

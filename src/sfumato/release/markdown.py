@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 
 from sfumato.release.asked import title_words
-from sfumato.release.promise import promise
+from sfumato.release.promise import interval_words, promise
 from sfumato.release.record import Release
 from sfumato.release.text import visible
 from sfumato.release.tongue import language_asked
@@ -58,7 +58,6 @@ def _lines(release: Release, say: Say) -> list[str]:
         )
         for figure, place in zip(figures, places(figures), strict=True)
     ]
-    noise_only = N_("The intervals cover the noise only, not the choice of the sample.")
     return [
         f"## {_plain(title_words(release.title, release.question, release.figures, say))}",
         "",
@@ -69,7 +68,7 @@ def _lines(release: Release, say: Say) -> list[str]:
         "",
         _plain(promise(release.claim, say)),
         "",
-        _plain(say(noise_only)),
+        _plain(" ".join(interval_words(release.claim, say))),
         "",
     ]
 

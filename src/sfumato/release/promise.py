@@ -13,7 +13,14 @@ from sfumato.release.record import Claim, Release
 from sfumato.release.wording import Say, neighbour_words, unit_words
 from sfumato.words import N_
 
-__all__ = ["hidden_words", "loss_words", "promise", "together"]
+__all__ = [
+    "hidden_words",
+    "interval_words",
+    "loss_words",
+    "promise",
+    "together",
+    "uncounted_words",
+]
 
 _ALONE = {
     "zcdp": N_("ρ = {loss} (zero-concentrated)"),
@@ -84,6 +91,26 @@ def hidden_words(release: Release, say: Say) -> tuple[str, ...]:
         )
     none = () if release.figures else (say(N_("No key had enough rows.")),)
     return (*none, say(text, least=least))
+
+
+def interval_words(claim: Claim, say: Say) -> tuple[str, ...]:
+    """Say what no interval covers: the sample, and what of a person does not count."""
+    said = say(N_("The intervals cover the noise only, not the choice of the sample."))
+    uncounted = uncounted_words(claim, say)
+    return (said, uncounted) if uncounted else (said,)
+
+
+def uncounted_words(claim: Claim, say: Say) -> str:
+    """Say what of a person does not count; nothing where a unit is a row."""
+    if claim.bounds is None:
+        return ""
+    text = N_(
+        "People with more than {rows} rows in a group, or in more than {groups} groups, "
+        "count only up to that: counts and sums may lie below the table's, and no interval "
+        "covers the difference."
+    )
+    rows, groups = claim.bounds.max_rows, claim.bounds.max_groups
+    return say(text, rows=rows, groups=groups)
 
 
 def promise(claim: Claim, say: Say) -> str:

@@ -286,10 +286,10 @@ class Release:
         return len(self.figures)
 
     def __getitem__(self, name: str) -> Figure:
-        """Return the first figure of that name.
+        """Return the figure of that name.
 
         Raises:
-            KeyError: No figure has it.
+            KeyError: No figure has it, or several do: name the group, with `find`.
         """
         return self.find(name)
 
@@ -297,14 +297,11 @@ class Release:
         """Return the figure of a name and group: ``find("mean_Glucose", Outcome=1)``.
 
         Raises:
-            KeyError: No figure matches.
+            KeyError: No figure matches, or several do.
         """
-        for figure in self.figures:
-            if figure.name == name and all(
-                figure.group.get(k) == v for k, v in group.items()
-            ):
-                return figure
-        raise KeyError((name, group) if group else name)
+        from sfumato.release import finding
+
+        return finding.find(self.figures, name, group)
 
     def to_dict(self) -> dict[str, Any]:
         """Return plain lists and dicts: the fields of ``release.json``."""

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from html import escape
 
 from sfumato.release.asked import release_words, title_words
-from sfumato.release.promise import hidden_words, promise
+from sfumato.release.promise import hidden_words, interval_words, promise
 from sfumato.release.record import Figure, Release
 from sfumato.release.text import columns, pad, visible
 from sfumato.release.tongue import language_asked
@@ -129,5 +129,5 @@ def _foot(release: Release, say: Say) -> Sequence[str]:
             sequence=receipt.sequence,
             dataset=visible(receipt.dataset),
         ),
-        say(N_("The intervals cover the noise only, not the choice of the sample.")),
+        *interval_words(release.claim, say),
     ]

@@ -8,7 +8,12 @@ from dataclasses import dataclass
 from sfumato.release.asked import release_words, title_words
 from sfumato.release.loss import amount_words, symbol
 from sfumato.release.noted import measured_words
-from sfumato.release.promise import hidden_words, loss_words, promise
+from sfumato.release.promise import (
+    hidden_words,
+    loss_words,
+    promise,
+    uncounted_words,
+)
 from sfumato.release.record import Figure, Measurement, Release
 from sfumato.release.text import visible
 from sfumato.release.wording import (
@@ -70,6 +75,7 @@ class View:
         drawings: Its pictures.
         blocks: All figures.
         hidden: What is said of keys that are not shown.
+        uncounted: What is said of rows of a person that do not count; empty for none.
         promise: Its loss with all terms.
         unit: The protected unit.
         neighbours: The neighbour relation.
@@ -91,6 +97,7 @@ class View:
     drawings: tuple[Drawing, ...]
     blocks: tuple[Block, ...]
     hidden: tuple[str, ...]
+    uncounted: str
     promise: str
     unit: str
     neighbours: str
@@ -129,6 +136,7 @@ def view(release: Release, say: Say, *, headline: Sequence[str] = ()) -> View:
         ),
         blocks=blocks(lines(release.figures, say)),
         hidden=hidden_words(release, say),
+        uncounted=uncounted_words(claim, say),
         promise=promise(claim, say),
         unit=unit_words(claim, say),
         neighbours=neighbour_words(claim, say),

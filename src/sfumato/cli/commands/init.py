@@ -8,7 +8,7 @@ from pathlib import Path
 import click
 
 from sfumato.cli.command import Argument, Command
-from sfumato.cli.draft import Draft, write_draft
+from sfumato.cli.draft import Draft, person_column, write_draft
 from sfumato.cli.failures import UsageFault
 from sfumato.cli.observe import observe
 from sfumato.cli.options import FORCE, AnyPath, out
@@ -22,6 +22,7 @@ from sfumato.project.header import (
     used_separator,
 )
 from sfumato.release.files import write
+from sfumato.release.text import visible
 from sfumato.words import N_, speaker
 
 __all__ = ["command"]
@@ -58,6 +59,17 @@ def _init(
     text = write_draft(draft, speaker(tongue()))
     _save(target, text, mode=0o600 if flags["read_values"] else 0o666)
     click.echo(say(N_("written: {path}"), path=target))
+    if column := person_column(names):
+        click.echo(
+            say(
+                N_(
+                    "Caution: has a person several rows of one {column}? Then complete "
+                    "[unit]: as it stands, each row is protected by itself, and a person "
+                    "less than the releases say."
+                ),
+                column=visible(column),
+            )
+        )
     click.echo(
         say(
             N_("Next: confirm every bound in it, then: sfumato check {path}"),
