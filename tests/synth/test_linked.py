@@ -280,5 +280,8 @@ def test_what_is_left_out_is_told():
     assert any(t.startswith("patients: not made") and "'street'" in t for t in said)
     assert not any("not made" in t and "patient_id" in t for t in said)
     assert [t for t in said if "new names that mean" in t and "'patient_id'" in t]
-    assert str(plan).count("new names that mean") == 2
+    assert (
+        str(plan).count("new names that mean") == 2 and str(plan)[:12] == "patients: ε "
+    )
+    assert repr(plan).startswith("<plan of patients, visits: ε ")
     assert plan.warnings(lang="zh")

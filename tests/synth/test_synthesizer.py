@@ -327,7 +327,8 @@ def test_a_plan_tells_errors_and_memory_before_it_is_paid():
     assert plan.warnings(rows=20)
     assert not plan.warnings(rows=100_000)
     assert 0 < plan.megabytes < 500
-    assert "Age × Ill" in str(plan)
+    assert "Age × Ill" in str(plan) and ": ε 1, at most" in str(plan)
+    assert repr(plan).endswith(": ε 1>") and len(repr(plan)) < 60
     assert session.spent.units == 0
 
 

@@ -22,6 +22,7 @@ from sfumato.declare.dataset import Dataset
 from sfumato.declare.schema import Integer, Schema
 from sfumato.engine.linked import Heads, Tails, Together
 from sfumato.errors import DeclarationError
+from sfumato.explain import cost_words
 from sfumato.question import Desk
 from sfumato.release import Receipt
 from sfumato.session import Session
@@ -306,10 +307,15 @@ class LinkedPlan:
     def __str__(self) -> str:
         """Show the cost of each table."""
         lines = [
-            f"{name}: {loss_text(layout.plan.cost)}"
+            f"{name}: {cost_words(loss_text(layout.plan.cost))}"
             for name, layout in zip(self.names, self.layouts.values(), strict=True)
         ]
         return "\n".join(lines + list(self.warnings()))
+
+    def __repr__(self) -> str:
+        """Say what will be made and its cost on one line."""
+        cost = cost_words(loss_text(self.cost))
+        return f"<plan of {', '.join(self.names)}: {cost}>"
 
 
 def _head_layout(

@@ -12,6 +12,7 @@ from sfumato.account import GDP, Budget, Loss, loss_of, loss_text
 from sfumato.amount import Amount
 from sfumato.declare.dataset import Dataset
 from sfumato.errors import DeclarationError
+from sfumato.explain import cost_words
 from sfumato.question import Desk
 from sfumato.release import Claim
 from sfumato.session import Session
@@ -258,9 +259,14 @@ class SynthesisPlan:
 
     def __str__(self) -> str:
         """Show cost, memory and expected errors."""
-        lines = [f"{self.title}: {loss_text(self.cost)}, at most {self.megabytes} MB"]
+        cost = cost_words(loss_text(self.cost))
+        lines = [f"{self.title}: {cost}, at most {self.megabytes} MB"]
         lines += [f"  {e}" for e in self.expected()]
         return "\n".join(lines + list(self.warnings()))
+
+    def __repr__(self) -> str:
+        """Say what will be made and its cost on one line."""
+        return f"<plan of {self.title}: {cost_words(loss_text(self.cost))}>"
 
 
 def _of_table(made: Synthesis, dataset: Dataset) -> bool:
