@@ -26,6 +26,8 @@ KINDS = {
     "quantiles": (sf.median("fine"), sf.quantile("fine", "0.9")),
 }
 LOSSES = [Epsilon("3"), ZCDP("1"), GDP("1")]
+# Their exact law goes in whole rows: with noise of one row, ±1 holds 92 % and ±2 98 %.
+FINER = [Epsilon("0.3"), ZCDP("0.01"), GDP("0.1")]
 
 
 @pytest.fixture(scope="module")
@@ -59,8 +61,11 @@ def opened():
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("loss", LOSSES, ids=str)
-@pytest.mark.parametrize("kind", KINDS)
+@pytest.mark.parametrize(
+    ("kind", "loss"),
+    [(k, n) for k in KINDS for n in (FINER if k == "tables" else LOSSES)],
+    ids=str,
+)
 def test_intervals_hold_as_often_as_they_say(opened, kind, loss):
     """Never narrower; a little wider where laws are discrete. Alarms falsely once in 1e9.
 

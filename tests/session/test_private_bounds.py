@@ -263,13 +263,17 @@ def test_the_whole_release_keeps_its_claim() -> None:
     base = pd.DataFrame({"x": [1.0] * 40, "y": 0.0, "g": "a"})
     outlier = pd.DataFrame({"x": [900_000.0], "y": [0.0], "g": ["a"]})
 
-    def ask(data):
-        release = session_of(data).query().select(sf.mean("x")).release(epsilon="1")
+    def planned(data):
+        session = session_of(data, sf.Epsilon("10000"))
+        return session.query().select(sf.mean("x")).plan(epsilon="1")
+
+    def ask(plan):
+        release = plan.release()
         values = [v for m in release.measurements for v in m.values]
         return [*values, release["mean_x"].estimate]
 
     found = epsilon_lower_bound(
-        ask, base, pd.concat([base, outlier]), claimed=1, draws=3000
+        ask, planned(base), planned(pd.concat([base, outlier])), claimed=1, draws=3000
     )
 
     assert not found.violated, found
