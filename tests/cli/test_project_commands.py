@@ -311,3 +311,25 @@ def test_a_draft_names_the_column_that_says_whose_a_row_is(run):
     assert '# column = "Patient ID"' in text
     assert "# observed: days such as 2024-02-29: 1; keys: '2024-02-29'" in text
     assert "Caution" not in none
+
+
+def test_check_finds_the_column_that_says_whose_a_row_is(refused, desk):
+    """It is read as the declared ones are; a check that passed it over was refused by run."""
+    desk.project(table="id,Glucose,Outcome\nA,120,1\n")
+    project = Path("project.toml")
+    unit = '[unit]\ncolumn = "I D"\nmax_rows = 1\nmax_groups = 1\n'
+    project.write_text(project.read_text("utf-8") + unit, "utf-8")
+
+    assert "no column 'I D'" in refused("check", "project.toml")
+
+
+@pytest.mark.parametrize("head", [b"PK\x03\x04", b"\xd0\xcf\x11\xe0"])
+def test_a_spreadsheet_is_told_as_one(refused, desk, head):
+    """And not as a table in another encoding."""
+    desk.project()
+    Path("table.csv").write_bytes(head + b"\x14\x00\x06\x00\n")
+
+    assert "is not a text file; save it as CSV" in refused("check", "project.toml")
+    assert "is not a text file; save it as CSV" in refused(
+        "init", "table.csv", "--force"
+    )

@@ -23,7 +23,7 @@ from sfumato.declare.dataset import CSV
 from sfumato.declare.schema import Integer, Real, Schema, Stored
 from sfumato.declare.unit import Identifier
 from sfumato.engine.columns import Array, cell_reader, of_arrays, pack
-from sfumato.engine.encoding import check_encoding
+from sfumato.engine.encoding import BINARY, check_encoding
 from sfumato.engine.lines import LONGEST, Lines
 from sfumato.engine.records import Quoted, split_lines
 from sfumato.engine.room import Room
@@ -36,7 +36,6 @@ __all__ = ["load_csv"]
 _REMEMBERED = 1 << 16  # distinct texts per column whose reading is kept
 _ENCODINGS = ("utf-8", "gb18030", "utf-16", "big5", "shift_jis", "euc_kr", "cp1252")
 _SEPARATORS = (",", ";", "\t", "|")
-_BINARY = (b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"\x1f\x8b", b"SQLite", b"%PDF")
 
 
 def load_csv(source: CSV, schema: Schema, *, memory: str | None = None) -> Table:
@@ -238,7 +237,7 @@ def _check_file(source: CSV) -> None:
             reason=reason,
             folder=repr(str(Path.cwd())),
         ) from None
-    if head.startswith(_BINARY):
+    if head.startswith(BINARY):
         raise SourceError(
             N_("{path} is not a text file"),
             hint=N_("save it as CSV; a spreadsheet program can export that"),

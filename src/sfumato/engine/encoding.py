@@ -7,7 +7,10 @@ import codecs
 from sfumato.errors import SourceError
 from sfumato.words import N_
 
-__all__ = ["check_encoding"]
+__all__ = ["BINARY", "check_encoding"]
+
+# Parquet, what is zipped (.xlsx), old Excel, gzip, SQLite, PDF.
+BINARY = (b"PAR1", b"PK\x03\x04", b"\xd0\xcf\x11\xe0", b"\x1f\x8b", b"SQLite", b"%PDF")
 
 _STATEFUL = ("iso2022", "hz", "utf_7", "unicode_escape", "raw_unicode_escape",
              "punycode", "idna")  # fmt: skip

@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from sfumato.amount import exact
-from sfumato.engine.encoding import check_encoding
+from sfumato.engine.encoding import BINARY, check_encoding
 from sfumato.engine.table import NO_NAME
 from sfumato.errors import SourceError, closest
 from sfumato.words import N_
@@ -148,6 +148,8 @@ def _opened(path: Path, encoding: str, ask: Callable[[Iterator[str]], Found]) ->
     try:
         decoder = _decoder(encoding)
         with path.open("rb") as file:
+            if file.peek(8).startswith(BINARY):
+                raise _no_text(path)
             return ask(_lines(file.read, decoder))
     except UnicodeError:
         raise SourceError(
@@ -169,6 +171,14 @@ def _opened(path: Path, encoding: str, ask: Callable[[Iterator[str]], Found]) ->
             path=str(path),
             reason=getattr(error, "strerror", None) or str(error),
         ) from None
+
+
+def _no_text(path: Path) -> SourceError:
+    return SourceError(
+        N_("{path} is not a text file"),
+        hint=N_("save it as CSV; a spreadsheet program can export that"),
+        path=repr(str(path)),
+    )
 
 
 def _decoder(encoding: str) -> IncrementalDecoder:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from sfumato.declare.dataset import CSV
+from sfumato.declare.unit import Unit
 from sfumato.errors import ProjectError
 from sfumato.project.address import missing_variables
 from sfumato.project.header import check_header, read_header
@@ -40,7 +41,9 @@ def check_source(project: Project) -> None:
     header = read_header(
         source.path, encoding=source.encoding, separator=source.separator
     )
-    check_header(list(project.dataset.schema), header, Path(source.path))
+    schema = project.dataset.schema
+    person = [schema.unit.column] if isinstance(schema.unit, Unit) else []
+    check_header([*dict.fromkeys([*schema, *person])], header, Path(source.path))
     if project.dataset.private:
         from sfumato.engine.load import open_engine
 

@@ -15,11 +15,13 @@ __all__ = ["read_toml"]
 
 _LARGEST = 4 << 20  # bytes; a project file is a few kilobytes
 _AT = re.compile(r" \(at line (\d+), column \d+\)$")
+_WIDE = re.compile(r"[\u2018\u2019\u201c\u201d\u3000-\u3002\uff01-\uff5e]")
+_QUOTED = re.compile(r""""[^"]*"|'[^']*'|#.*""")
 _SLIPS = (
     (r"overwrite|twice|redefine", N_("the same name stands twice; keep one of them")),
     (r"Invalid value", N_('write texts in quotes: type = "real"')),
     (
-        r"Unescaped|Illegal character|escape",
+        r"Unescaped|Illegal character|escape|hex value",
         N_("in Windows paths write / or use single quotes: 'C:\\data.csv'"),
     ),
     (r"Unterminated|Expected '\"'|Expected \"'\"", N_("a closing quote is missing")),
@@ -91,6 +93,11 @@ def _refusal(path: Path, text: str, reason: str) -> ProjectError:
         (hint for pattern, hint in _SLIPS if re.search(pattern, reason)),
         N_("see docs/project-file.md, or begin anew with: sfumato init TABLE"),
     )
+    if _WIDE.search(_QUOTED.sub("", text.split("\n")[line - 1])):
+        hint = N_(
+            "type signs and digits in half width, outside of quotes and as quotes: "
+            '" , : = [ ] 1'
+        )
     return ProjectError(
         N_("{file}, line {line}: this is not valid TOML ({reason})"),
         hint=hint,
