@@ -169,7 +169,7 @@ def _facts(
             say(
                 private if is_private else public,
                 name=visible(other),
-                columns=", ".join(map(visible, columns)),
+                columns=say(N_(", ")).join(map(visible, columns)),
             )
             for other, (is_private, columns) in tables.items()
         ),
@@ -299,7 +299,7 @@ _KINDS = {
 
 
 def _row(column: Described, say: Callable[..., str]) -> list[str]:
-    codes = ", ".join(_bound(column, code) for code in column.missing)
+    codes = say(N_(", ")).join(_bound(column, code) for code in column.missing)
     if column.complete:
         codes = say(N_("none, declared complete"))
     return [
@@ -325,7 +325,7 @@ def _range(column: Described, say: Callable[..., str]) -> str:
             return words
         step = f"{column.step:g}"
         return say(N_("{range}, step {step}"), range=words, step=step)
-    shown = ", ".join(visible(repr(key)) for key in column.keys[:_KEYS])
+    shown = say(N_(", ")).join(visible(repr(key)) for key in column.keys[:_KEYS])
     more = len(column.keys) - _KEYS
     return (
         say(N_("{keys} and {more} more"), keys=shown, more=more) if more > 0 else shown

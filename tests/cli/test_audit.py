@@ -56,6 +56,17 @@ def test_a_missing_table_does_not_matter(desk, run):
     }  # fmt: skip
 
 
+def test_each_step_is_named_where_there_is_no_terminal(desk, run):
+    """Minutes of silence look like a fault; a log wants lines without control signs."""
+    desk.project()
+
+    lines = run("audit", "project.toml", *QUICK).stderr.splitlines()
+
+    tests = "sensitivity", "noise", "black box", "budget race"
+    named = [f"{i} of 4: {test}, overview" for i, test in enumerate(tests, 1)]
+    assert lines == named
+
+
 def test_a_violation_gives_exit_code_one(desk, run, monkeypatch):
     """The bound of a mean off by a factor: the page says so above everything."""
     desk.project()

@@ -53,7 +53,7 @@ def test_an_audit_covers_unknown_keys():
     assert [check.kind for check in checks] == ["sensitivity", "noise", "keys"]
     assert not any(check.violated for check in checks)
     assert audit.skipped == []
-    assert not race(query, schema, loss).violated
+    assert not race("r", query, schema, loss).violated
 
 
 def test_an_owners_rows_leave_texts_without_keys_out():

@@ -42,7 +42,7 @@ from sfumato.words import N_
 
 __all__ = ["STAGES", "ReleaseAudit", "race"]
 
-STAGES = 3  # of each release, for a progress bar
+STAGES: tuple[Kind, ...] = ("sensitivity", "noise", "release")  # of each release
 _RISK = 1e-9
 _PUBLIC = N_("it tells public numbers only: there is no noise and no loss")
 _TOO_WIDE = N_("the law of its noise is too wide to be summed here")
@@ -90,13 +90,13 @@ class ReleaseAudit:
         self.skipped: list[tuple[str, str]] = []
 
     def checks(self) -> Iterator[tuple[Check, ...]]:
-        """Yield the checks of each of the stages."""
+        """Yield the checks of each of the stages, one after the other."""
         out = None if self._plan.steps else _PUBLIC
         if isinstance(self._schema.unit, Unit) and self._schema.unit.size is not None:
             out = _PERSONS
         if out is not None:
             self.skipped.append((self._name, out))
-            yield from [()] * STAGES
+            yield from [()] * len(STAGES)
             return
         yield (self._sensitivity(),)
         yield tuple(self._noise())
@@ -228,10 +228,11 @@ def _columns(drawn: Sequence[Integers], places: Sequence[tuple[int, int]]) -> Dr
     return Draws({}, numbers, len(drawn))
 
 
-def race(query: Query, schema: Schema, loss: Loss) -> Check:
+def race(name: str, query: Query, schema: Schema, loss: Loss) -> Check:
     """Let threads race for the budget of a session on a ledger file, on made-up rows.
 
     Args:
+        name: The release, for reports.
         query: What they ask.
         schema: The public facts.
         loss: What each answer costs; the budget buys five.
@@ -255,7 +256,7 @@ def race(query: Query, schema: Schema, loss: Loss) -> Check:
         left = session.left.units
     return Check(
         "race",
-        str(query),
+        name,
         str(_ANSWERS),
         str(given),
         {"threads": str(_THREADS), "asked": str(_THREADS * _EACH)},

@@ -84,8 +84,8 @@ class _Seen:
             )
             if count
         ]
-        line = ", ".join(kinds) or say(N_("no value"))
+        line = say(N_(", ")).join(kinds) or say(N_("no value"))
         if 0 < len(self._keys) <= _MOST_KEYS:
-            keys = ", ".join(map(repr, self._keys))
+            keys = say(N_(", ")).join(map(repr, self._keys))
             line = say(N_("{line}; keys: {keys}"), line=line, keys=keys)
         return line

@@ -69,7 +69,7 @@ def _unfit(columns: tuple[OwnerColumn, ...]) -> list[str]:
         "No cell fits the declaration of: {columns}. A release would be noise and cost as "
         "much. sfumato init --read-values shows how cells are written."
     )
-    return [*wrap(say(text, columns=", ".join(names)), 88), ""]
+    return [*wrap(say(text, columns=say(N_(", ")).join(names)), 88), ""]
 
 
 def owner_data(columns: tuple[OwnerColumn, ...]) -> dict[str, Any]:

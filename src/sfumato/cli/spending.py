@@ -104,7 +104,7 @@ def _standing_of(due: Due, left: Standing) -> list[str]:
         (N_("Can still be paid, by sfumato {command}: {names}."), rest),
     ]
     return [
-        say(text, command=due.command, names=", ".join(map(visible, names)))
+        say(text, command=due.command, names=say(N_(", ")).join(map(visible, names)))
         for text, names in told
         if names
     ]
@@ -130,7 +130,7 @@ def beside_words(project: Project, left: Standing, releases: Loss | None) -> lis
     others = tuple(one for one in found if one.command != "run")
     if not others:
         return []
-    names = ", ".join(f"sfumato {one.command}" for one in others)
+    names = say(N_(", ")).join(f"sfumato {one.command}" for one in others)
     text = N_("Beside the releases this project spends {cost}: {commands}.")
     lines = [say(text, commands=names, cost=loss_words(total_of(others)))]
     kept = (

@@ -16,6 +16,7 @@ _INFINITE = re.compile(r"(?<=<= )inf\b")
 _WORDS = tuple(
     (re.compile(pattern), text)
     for pattern, text in (
+        (r"^ε (?P<epsilon>\S+), δ (?P<delta>\S+)$", N_("ε {epsilon}, δ {delta}")),
         (
             rf"\bjoint noise of (?P<count>\d+) numbers, scale (?P<scale>{_NUMBER})$",
             N_("joint noise of {count} numbers, scale {scale}"),
@@ -60,6 +61,7 @@ _WORDS = tuple(
             N_("{what} with a bit at or below 2^{bit}"),
         ),
         (r"^(?P<what>.+) is missing$", N_("{what} is missing")),
+        (r"^(?P<subject>[^:]+): (?P<law>.+)$", N_("{subject}: {law}")),
     )
 )
 
@@ -107,7 +109,8 @@ def measured_words(name: str, say: Say) -> str:
     if not among:
         return words
     text = N_("{measured}, in rows with a value of {columns}")
-    return say(text, measured=words, columns=among)
+    columns = say(N_(", ")).join(among.split(", "))
+    return say(text, measured=words, columns=columns)
 
 
 def fact_words(text: str, say: Say) -> str:

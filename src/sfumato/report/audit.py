@@ -194,7 +194,7 @@ def _row(check: Check, say: Say) -> _Row:
     facts = {name: fact_words(text, say) for name, text in check.facts.items()}
     return _Row(
         fact_words(check.subject, say),
-        check.claimed,
+        fact_words(check.claimed, say),
         fact_words(check.found, say),
         say(_FACTS[check.kind], **facts),
         check.violated,

@@ -91,7 +91,7 @@ def noise_words(terms: Sequence[Noise], say: Say) -> str:
         step = "" if term.step == 1 else f" × {term.step:g}"
         key = (law_words(term, say), term.law in _GAUSSIAN)
         by_law.setdefault(key, []).append(scale_words(term) + step)
-    return "; ".join(
+    return say(N_("; ")).join(
         say(
             N_("{law}, σ = {scale}") if gaussian else N_("{law}, scale {scale}"),
             law=law,

@@ -66,7 +66,7 @@ def rebuilt_svg(found: Sequence[Rebuilt], say: Say) -> str:
             y = top + _HEAD + (i // _ACROSS) * (_SIDE + _GAP)
             parts.append(_square(x, y, full=bool(value), wrong=value != secret[i]))
     width = _ACROSS * (_SIDE + _GAP)
-    label = escape("; ".join(texts), quote=True)
+    label = escape(say(N_("; ")).join(texts), quote=True)
     return (
         f'<svg viewBox="0 0 {width} {height * len(rows)}" role="img" '
         f'aria-label="{label}" class="picture">{"".join(parts)}</svg>'

@@ -158,8 +158,8 @@ def _part(
         "rows": rows,
         "total": f"{release.total:,.0f}",
         "columns": columns,
-        "left_out": ", ".join(map(visible, portrait.left_out)),
-        "surrogates": ", ".join(map(visible, portrait.surrogates)),
+        "left_out": say(N_(", ")).join(map(visible, portrait.left_out)),
+        "surrogates": say(N_(", ")).join(map(visible, portrait.surrogates)),
         "map": _map(
             say(N_("Association in the model (Cramér's V)")),
             portrait.names,

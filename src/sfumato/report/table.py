@@ -17,6 +17,7 @@ from sfumato.release.wording import (
 )
 from sfumato.report.noise import noise_words
 from sfumato.report.pictures import signed
+from sfumato.words import N_
 
 __all__ = ["Block", "Line", "blocks", "lines"]
 
@@ -91,12 +92,13 @@ def _wide(figure: Figure, say: Say) -> str:
     return signed(range_words(replace(figure, low=low, high=high), say))
 
 
-def blocks(rows: Sequence[Line]) -> tuple[Block, ...]:
+def blocks(rows: Sequence[Line], say: Say) -> tuple[Block, ...]:
     """Gather the rows of each statistic, in the order of the release."""
+    join = say(N_("; ")).join
     found: dict[str, list[Line]] = {}
     for line in rows:
         found.setdefault(line.name, []).append(line)
     return tuple(
-        Block(name, "; ".join(dict.fromkeys(x.noise for x in run)), tuple(run))
+        Block(name, join(dict.fromkeys(x.noise for x in run)), tuple(run))
         for name, run in found.items()
     )

@@ -134,7 +134,7 @@ def view(release: Release, say: Say, *, headline: Sequence[str] = ()) -> View:
             draw(p, say, release.figures)
             for p in pictures(pairs, release.confidence, say)
         ),
-        blocks=blocks(lines(release.figures, say)),
+        blocks=blocks(lines(release.figures, say), say),
         hidden=hidden_words(release, say),
         uncounted=uncounted_words(claim, say),
         promise=promise(claim, say),
@@ -164,7 +164,7 @@ def draw(picture: Picture, say: Say, among: Sequence[Figure] = ()) -> Drawing:
         svg = to_svg(sheet.close(), label=picture.alt(say, among))
     figures = [figure for figure, _ in picture.pairs]
     return Drawing(
-        picture.title, svg, blocks(lines(figures, say, among)), picture.left_out
+        picture.title, svg, blocks(lines(figures, say, among), say), picture.left_out
     )
 
 

@@ -55,9 +55,9 @@ def warnings_of(
             "not made, for they name people or have no declared keys: {names}; "
             "surrogates=[…] puts new names in their place"
         )
-        found.append(say(text, names=", ".join(map(repr, lacking))))
+        found.append(say(text, names=say(N_(", ")).join(map(repr, lacking))))
     new = [*options.surrogates, *[key] * (keyed and key is not None)]
     if new:
         text = N_("new names that mean nothing stand in: {names}")
-        found.append(say(text, names=", ".join(map(repr, new))))
+        found.append(say(text, names=say(N_(", ")).join(map(repr, new))))
     return tuple(found)

@@ -42,6 +42,7 @@ from sfumato.project.synthetic import AskedTable
 from sfumato.release.audited import Audited, Check, Kind
 from sfumato.release.files import write
 from sfumato.release.noted import fact_words
+from sfumato.release.text import visible
 from sfumato.words import N_
 
 if TYPE_CHECKING:
@@ -57,6 +58,15 @@ _FEWEST = 1000
 _CANARIES = 400
 _FEWEST_CANARIES = 10
 _RISK = 1e-9
+_TESTS: dict[Kind, str] = {
+    "sensitivity": N_("sensitivity"),
+    "noise": N_("noise"),
+    "release": N_("black box"),
+    "keys": N_("unknown keys"),
+    "model": N_("model"),
+    "synthetic": N_("synthetic table"),
+    "race": N_("budget race"),
+}
 _SIZE = N_("its number of rows is public, and canaries come and go")
 _EXTRA = N_("scikit-learn or scipy is not installed")
 _LINKED = N_(
@@ -148,29 +158,26 @@ def _carry_out(declared: Project, only: tuple[str, ...], effort: _Effort) -> Aud
         )
     checks: list[Check] = []
     skipped: list[tuple[str, str]] = []
-    with click.progressbar(
-        length=len(asked) * STAGES + len(learned) + 1,
-        label=say(N_("auditing")),
-        file=sys.stderr,
-    ) as bar:
+    with _steps(len(asked) * len(STAGES) + len(learned) + 1) as tell:
         for one in asked:
             audit = ReleaseAudit(
                 one.name, one.query, schema, one.loss,
                 delta=declared.delta, draws=effort.draws, tables=effort.tables,
             )  # fmt: skip
-            for found in audit.checks():
-                checks += found
-                bar.update(1)
+            stages = audit.checks()
+            for stage in STAGES:
+                tell(stage, one.name)
+                checks += next(stages)
             skipped += audit.skipped
         for name, kind, run in learned:
+            tell(kind, name)
             told = _by_one_run(name, kind, run, schema, effort.canaries)
             (checks if isinstance(told, Check) else skipped).append(told)  # type: ignore[arg-type]
-            bar.update(1)
         one_row = not isinstance(schema.unit, Unit) or schema.unit.size is None
         paying = [one for one in asked if one.plan.steps and one_row]
-        if paying:
-            checks.append(race(paying[-1].query, schema, paying[-1].loss))
-        bar.update(1)
+        for one in paying[-1:]:
+            tell("race", one.name)
+            checks.append(race(one.name, one.query, schema, one.loss))
     return Audited(
         title=declared.title[report_language(declared.language)],
         source=declared.path.name,
@@ -182,6 +189,28 @@ def _carry_out(declared: Project, only: tuple[str, ...], effort: _Effort) -> Aud
         skipped=tuple(skipped),
         rebuilt=before_and_after(),
     )
+
+
+@contextmanager
+def _steps(count: int) -> Iterator[Callable[[Kind, str], None]]:
+    """Yield what names a step as it begins: a bar on a terminal, elsewhere plain lines."""
+    hidden, place = not sys.stderr.isatty(), 0
+    label = say(N_("auditing"))
+    with click.progressbar(
+        length=count, label=label, file=sys.stderr, hidden=hidden
+    ) as bar:
+
+        def tell(kind: Kind, name: str) -> None:
+            nonlocal place
+            bar.update(min(place, 1))  # the step before is done
+            place += 1
+            if hidden:
+                facts = {"place": place, "count": count, "test": say(_TESTS[kind])}
+                text = N_("{place} of {count}: {test}, {name}")
+                click.echo(say(text, **facts, name=visible(name)), err=True)
+
+        yield tell
+        bar.update(count - bar.pos)
 
 
 _Run: TypeAlias = "Callable[[int], LearnedAudit]"
@@ -244,21 +273,12 @@ def _by_one_run(
 
 def _words(done: Audited) -> list[str]:
     heads = [N_("test"), N_("what"), N_("claimed"), N_("found"), N_("verdict")]
-    names = {
-        "sensitivity": N_("sensitivity"),
-        "noise": N_("noise"),
-        "release": N_("black box"),
-        "keys": N_("unknown keys"),
-        "model": N_("model"),
-        "synthetic": N_("synthetic table"),
-        "race": N_("budget race"),
-    }
     verdicts = {True: N_("VIOLATED"), False: N_("not refuted")}
     rows = [
         [
-            say(names[c.kind]),
+            say(_TESTS[c.kind]),
             fact_words(c.subject, say),
-            c.claimed,
+            fact_words(c.claimed, say),
             fact_words(c.found, say),
             say(verdicts[c.violated]),
         ]

@@ -105,7 +105,7 @@ def _bounded(asked: Asked) -> list[str]:
         "that the rest can make: that of the declared ends."
     )
     cost = loss_words(asked.bounded.first.cost)
-    return [say(text, cost=cost, columns=", ".join(asked.bounded.columns))]
+    return [say(text, cost=cost, columns=say(N_(", ")).join(asked.bounded.columns))]
 
 
 def _cells(plan: Plan) -> list[int]:

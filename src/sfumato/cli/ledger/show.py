@@ -140,7 +140,7 @@ def _table(balances: tuple[Balance, ...], debits: list[dict[str, Any]]) -> list[
                 d["time"],
                 visible(d["dataset"]),
                 loss_words(cost),
-                visible(", ".join(also)),
+                visible(say(N_(", ")).join(also)),
                 d["plan"][:12],
             ]
         )
