@@ -131,12 +131,10 @@ def test_verify_reads_a_single_release(run, spent):
     made = json.loads(Path("results/release.json").read_text("utf-8"))["releases"]
     Path("one.json").write_text(json.dumps(made[1]), "utf-8")
 
-    data = json.loads(
-        run(
-            "ledger", "verify", "project.ledger", "--receipt", "one.json", "--json"
-        ).stdout
-    )
+    ask = "ledger", "verify", "project.ledger", "--receipt", "one.json"
+    data = json.loads(run(*ask, "--json").stdout)
 
+    assert "The receipt is in it, word for word." in run(*ask).stdout
     assert (data["sound"], data["receipts"], data["findings"]) == (True, 1, [])
 
 
@@ -163,6 +161,7 @@ def test_a_forged_receipt_is_found(run, spent, field, value, fault):
         "ledger", "verify", "project.ledger", "--receipt", "forged.json", "--json"
     )
 
+    assert "The ledger does not hold; 1 fault:" in found.stdout
     assert found.exit_code == data.exit_code == 1
     assert fault in found.stdout
     assert len(json.loads(data.stdout)["findings"]) == 1

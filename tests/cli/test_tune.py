@@ -27,7 +27,10 @@ def test_the_frontier_is_shown_and_nothing_is_spent(project, run) -> None:
     done = run(*BASE, "--public", "public.csv", "--amounts", "0.2,1")
 
     assert done.exit_code == 0, done.output
-    assert "mean_Glucose" in done.stdout and "20 simulated releases" in done.stdout
+    assert (
+        "mean_Glucose" in done.stdout
+        and "simulated releases of each: 20" in done.stdout
+    )
     assert "OWNER" not in done.output
     assert set(project.files()) == {"project.toml", "table.csv", "public.csv"}
 

@@ -127,7 +127,10 @@ def test_the_grammar(text, expr):
     ("text", "hint"),
     [
         ("", "begin a condition with a column"),
-        ("Age", "after a column write"),
+        ("Age foo", "after a column write"),
+        ("Age", "write Age == true"),
+        ('A > 3 and not ("my b")', "write 'my b' == true"),
+        ("smoker or A > 3", "write smoker == true"),
         ("Age = 30", "write == for equal"),
         ("Age <> 30", "write == for equal"),
         ("capital§gain > 1", "in quotes"),

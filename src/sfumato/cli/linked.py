@@ -160,8 +160,8 @@ def _tell(project: Project, layouts: Mapping[str, Layout]) -> None:
         worst = max((e for e in found if len(e.columns) == 1), key=lambda e: e.error)
         name = table or project.dataset.name
         text = N_(
-            "{table}: {columns} columns for {cost}; noise alone makes an error of up to "
-            "{error} in a column of 1000 rows ({name})"
+            "{table}: columns: {columns}; cost: {cost}; noise alone makes an error of up "
+            "to {error} in a column of 1000 rows ({name})"
         )
         facts = {
             "table": name,

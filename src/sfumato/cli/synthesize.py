@@ -214,7 +214,7 @@ def _tell(layout: Layout) -> None:
     click.echo(
         say(
             N_(
-                "{columns} columns for {cost}; noise alone makes an error of up to "
+                "columns: {columns}; cost: {cost}; noise alone makes an error of up to "
                 "{error} in a column of 1000 rows ({name}); at most {megabytes} MB"
             ),
             columns=len(layout.grids) + len(layout.dependents),

@@ -197,6 +197,6 @@ def _predicate(value: object) -> Expr:
         return value
     raise DeclarationError(
         N_("{value} is not a filter"),
-        hint=N_('write, for example, (col("Age") >= 30) & (col("Sex") == "F")'),
+        hint=N_('write, for example, (col("Age") >= 30) & (col("Smoker") == True)'),
         value=type(value).__name__,
     )

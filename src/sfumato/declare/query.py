@@ -295,7 +295,9 @@ class Query:
         if not isinstance(condition, Expr):
             raise DeclarationError(
                 N_("{value} is not a filter"),
-                hint=N_('write, for example, where(col("Age") >= 30)'),
+                hint=N_(
+                    'write where(col("Age") >= 30), or where(col("Smoker") == True)'
+                ),
                 value=type(condition).__name__,
             )
         both = condition if self.condition is None else And(self.condition, condition)

@@ -216,6 +216,12 @@ class _Reader:
             )
         return Relation(left, operator, self.values.sum(depth))
 
+    def _ends(self) -> bool:
+        """Tell whether a condition cannot go on here."""
+        here = self.cursor.here
+        joins = here.is_word("and") or here.is_word("or")
+        return here.kind == "end" or here.is_sign(")") or joins
+
     def _missing(self, left: Value) -> Expr:
         negated = self.cursor.skip_word("not")
         if not self.cursor.skip_word("missing"):
@@ -237,6 +243,11 @@ class _Reader:
                 raise cursor.refusal(N_('write the prefix in quotes: starts with "E11"'))  # fmt: skip
             found = StartsWith(left, prefix)
             return Not(found) if negated else found
+        if isinstance(left, Name) and not negated and self._ends():
+            text = N_(
+                "a column alone is no condition; of a boolean write {name} == true"
+            )
+            raise cursor.refusal(text, name=quoted(left.column))
         if not cursor.skip_word("in"):
             raise cursor.refusal(
                 N_("after a column write ==, !=, <, <=, >, >=, in, between or is")

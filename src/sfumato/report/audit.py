@@ -86,9 +86,9 @@ _METHODS: dict[Kind, str] = {
 }
 _FACTS: dict[Kind, str] = {
     "sensitivity": N_(
-        "{tables} tables, {pairs} pairs of neighbours; vectors: {parts}, steps: {steps}"
+        "tables: {tables}, pairs of neighbours: {pairs}, vectors: {parts}, steps: {steps}"
     ),
-    "noise": N_("{draws} draws, {tests} tests, false alarms: {risk}"),
+    "noise": N_("draws: {draws}, tests: {tests}, false alarms: {risk}"),
     "release": N_("{draws} draws a side, false alarms: {risk}; event: {event}"),
     "keys": N_("{draws} draws a side, false alarms: {risk}; event: {event}"),
     "model": N_(

@@ -122,7 +122,10 @@ def _words(advice: _Advice) -> list[str]:
     lines = [
         project.title[tongue()],
         *standing_words(project.budget, advice.left),
-        say(N_("errors of means are expected for {rows} rows"), rows=size),
+        say(
+            N_("number of rows for which errors of means are expected: {rows}"),
+            rows=size,
+        ),
     ]
     for asked in project.releases:
         lines += ["", *_release(advice, asked)]

@@ -60,7 +60,10 @@ def _words(project: Project, left: Standing, rows: int) -> list[str]:
         project.title[tongue()],
         unit_words(project.dataset),
         *standing_words(project.budget, left),
-        say(N_("errors of means are expected for {rows} rows"), rows=size or rows),
+        say(
+            N_("number of rows for which errors of means are expected: {rows}"),
+            rows=size or rows,
+        ),
     ]
     for release in project.releases:
         lines += ["", *_release(release, rows)]

@@ -127,7 +127,7 @@ def _clip(text: str) -> Fraction | None:
 
 def _words(tuned: _Tuned) -> list[str]:
     about = N_(
-        "{runs} simulated releases each; root mean squared error against the truth"
+        "simulated releases of each: {runs}; root mean squared error against the truth"
     )
     lines = [say(OWNER_ONLY)] if tuned.owner else []
     lines.append(say(about, runs=tuned.runs))

@@ -110,6 +110,10 @@ def _words(report: _Report) -> list[str]:
             "{count} charges have no description; each counts as the worst mechanism of "
             "its size"
         )
+        if report.spending.undescribed == 1:
+            text = N_(
+                "1 charge has no description; it counts as the worst mechanism of its size"
+            )
         lines.append(say(text, count=report.spending.undescribed))
     lines += table(
         ["δ", say(N_("ε at this δ, at most"))],

@@ -93,20 +93,24 @@ def _words(
 ) -> list[str]:
     if findings:
         head = say(N_("The ledger does not hold; {count} faults:"), count=len(findings))
+        if len(findings) == 1:
+            head = say(N_("The ledger does not hold; 1 fault:"))
         faults = [f"  {finding.say(tongue())}" for finding in findings]
         advice = say(
             N_("Keep the files as they are. Nothing was changed and nothing repaired.")
         )
         return [head, *faults, advice]
+    text = N_("The ledger is whole: {entries} entries, every hash and balance fits.")
+    if verdict.entries == 1:
+        text = N_("The ledger is whole: 1 entry, its hash and balance fit.")
     lines = [
-        say(
-            N_("The ledger is whole: {entries} entries, every hash and balance fits."),
-            entries=verdict.entries,
-        ),
+        say(text, entries=verdict.entries),
         say(N_("head {head}"), head=verdict.head),
     ]
     if receipts:
         text = N_("All {count} receipts are in it, word for word.")
+        if len(receipts) == 1:
+            text = N_("The receipt is in it, word for word.")
         lines.append(say(text, count=len(receipts)))
     return lines
 
