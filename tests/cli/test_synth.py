@@ -84,7 +84,9 @@ def test_attacks_are_told_and_stand_on_the_owners_page(run, desk, good):
     )
     spent = run("ledger", "show", "project.ledger", "--json")
 
-    assert "Attack, who was in the table" in done.stderr
+    mark, _, told = done.stderr.partition("Attack, who was in the table")
+    assert told
+    assert mark.endswith("FOR THE OWNER'S EYES, NEVER FOR PUBLICATION\n")
     assert "Attack, what is somebody's Outcome" in done.stderr
     assert "at most, by the claim" in first
     assert again.exit_code == 0, again.stderr

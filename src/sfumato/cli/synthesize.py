@@ -27,6 +27,7 @@ from sfumato.project.outputs import Outputs, refuse_existing
 from sfumato.project.source import check_source
 from sfumato.project.standing import standing, whole
 from sfumato.project.synthetic import AskedTable
+from sfumato.release import OWNER_ONLY
 from sfumato.release.files import write
 from sfumato.session import Session
 from sfumato.words import N_
@@ -287,6 +288,8 @@ def judge(made: Synthesis, project: Project, manner: TableManner) -> None:
     )
     page = quality_html(found, lang=manner.lang)
     write(manner.folder / _OWNER, page, mode=0o600)
+    if found.attacks:
+        click.echo(say(OWNER_ONLY), err=True)
     for attack in found.attacks:
         click.echo(_attack_words(attack, found.target), err=True)
 
