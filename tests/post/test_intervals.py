@@ -6,6 +6,7 @@ from scipy.stats import binom
 
 from sfumato import (
     Category,
+    Dataset,
     Integer,
     Query,
     Real,
@@ -21,6 +22,7 @@ from sfumato import (
     sum as total,
 )
 from sfumato.account import GDP, ZCDP
+from sfumato.engine.load import open_engine
 from sfumato.gate import _add_noise
 from sfumato.noise.stream import FixedStream, replaced
 from sfumato.plan import CentredSum, make_plan
@@ -90,6 +92,24 @@ def test_intervals_of_ratios_cover_what_they_say(schema, epsilon):
         binom.ppf(q, 1000, p) / 1000 for q, p in ((1e-9, 0.945), (1 - 1e-9, 0.97))
     )
     assert (found >= low).all() and (found <= high).all()
+
+
+@pytest.mark.parametrize("loss", ["0.1", ZCDP("0.0002"), GDP("0.0002")])
+@pytest.mark.parametrize("rows", [[60] * 3, [0, 120] * 5], ids=["equal", "apart"])
+def test_spreads_of_few_rows_cover_what_they_say(rows, loss):
+    """Of a public number of rows, where noise may move the mean beyond its bounds."""
+    unit = Rows(neighbours="replace_one", size=len(rows))
+    schema = Schema({"age": Integer(0, 120, complete=True)}, unit=unit)
+    plan = make_plan(Query().select(variance("age"), std("age")), schema, loss)
+    with open_engine(Dataset([{"age": x} for x in rows], schema=schema)) as engine:
+        exact = engine.run(plan).unseal()
+
+    found = coverage(plan, exact, runs=400)
+
+    assert (found >= binom.ppf(1e-9, 400, 0.945) / 400).all()
+    values = noisy(plan, exact)
+    low, high = ranges(plan, plan.recipes[0], values, (0.95, 0.5))
+    assert (low[0] <= low[1]).all() and (high[1] <= high[0]).all()
 
 
 def test_bc075_means_stay_within_their_bounds_whatever_the_noise():

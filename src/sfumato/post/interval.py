@@ -48,6 +48,8 @@ from sfumato.post.rule import Floats, Quotient, Spread, centre, ends_of_sum, lim
 
 __all__ = ["intervals", "ranges", "reaching"]
 
+_HEAVY = 0.3  # of half the range of a mean: from there on draws hold less than they say
+
 Levels: TypeAlias = "float | Floats"
 """A confidence, or several, whose ends are then stacked along a new first axis."""
 
@@ -183,8 +185,13 @@ def _spread(
     plan: Plan, recipe: BySquares, values: Sequence[Sequence[float]], confidence: Levels
 ) -> tuple[Floats, Floats]:
     spread = Spread.of(plan, recipe)
-    if isinstance(confidence, float) and _is_rare(confidence):
-        return spread_bounds(plan, recipe, values, confidence)
+    if isinstance(confidence, float):
+        if _is_rare(confidence) or _is_heavy(plan, recipe, spread):
+            return spread_bounds(plan, recipe, values, confidence)
+    elif _is_heavy(plan, recipe, spread):
+        ends = [spread_bounds(plan, recipe, values, float(one)) for one in confidence]
+        lows, highs = zip(*ends, strict=True)
+        return np.stack(lows), np.stack(highs)
     if recipe.squares is None:
         pair = (recipe.total, recipe.count)
 
@@ -194,6 +201,18 @@ def _spread(
         return _bootstrap(plan, pair, values, of_pair, (0, spread.largest), confidence)
     parts = (recipe.total, recipe.squares, recipe.count)
     return _bootstrap(plan, parts, values, spread, (0, spread.largest), confidence)
+
+
+def _is_heavy(plan: Plan, recipe: BySquares, spread: Spread) -> bool:
+    """Tell whether noise moves the mean of a public number of rows by much of its range.
+
+    Noise in the mean moves its square up, on average, and so the variance down; in the
+    draws, which are taken around what was released, by as much once more.
+    """
+    if recipe.count is not None:  # measured: where few may be left, so may any variance
+        return False
+    rows = float(plan.schema.unit.rows or 1)
+    return noise_error(plan, recipe.total, 0.95) > _HEAVY * rows * spread.width
 
 
 def _quotient(
