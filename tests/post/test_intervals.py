@@ -96,9 +96,10 @@ def test_intervals_of_ratios_cover_what_they_say(schema, epsilon):
 
 @pytest.mark.parametrize("loss", ["0.1", ZCDP("0.0002"), GDP("0.0002")])
 @pytest.mark.parametrize("rows", [[60] * 3, [0, 120] * 5], ids=["equal", "apart"])
-def test_spreads_of_few_rows_cover_what_they_say(rows, loss):
-    """Of a public number of rows, where noise may move the mean beyond its bounds."""
-    unit = Rows(neighbours="replace_one", size=len(rows))
+@pytest.mark.parametrize("public", [True, False], ids=["public", "private"])
+def test_spreads_of_few_rows_cover_what_they_say(rows, loss, public):
+    """Also where noise may move the mean beyond its bounds."""
+    unit = Rows(neighbours="replace_one", size=len(rows)) if public else Rows()
     schema = Schema({"age": Integer(0, 120, complete=True)}, unit=unit)
     plan = make_plan(Query().select(variance("age"), std("age")), schema, loss)
     with open_engine(Dataset([{"age": x} for x in rows], schema=schema)) as engine:

@@ -10,6 +10,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, TypeAlias, assert_never
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.account import Selection
 from sfumato.plan import (
@@ -44,7 +45,15 @@ from sfumato.post.matrix import Together, entry_points
 from sfumato.post.noise import DRAWS, noise_draws, noise_error, noise_errors
 from sfumato.post.order import of_ranks
 from sfumato.post.ranks import rank_intervals
-from sfumato.post.rule import Floats, Quotient, Spread, centre, ends_of_sum, limits
+from sfumato.post.rule import (
+    Floats,
+    Quotient,
+    Spread,
+    centre,
+    ends_of_sum,
+    limits,
+    row_counts,
+)
 
 __all__ = ["intervals", "ranges", "reaching"]
 
@@ -184,14 +193,35 @@ def _ratio(
 def _spread(
     plan: Plan, recipe: BySquares, values: Sequence[Sequence[float]], confidence: Levels
 ) -> tuple[Floats, Floats]:
+    if isinstance(confidence, float) and _is_rare(confidence):
+        return spread_bounds(plan, recipe, values, confidence)
+    heavy = _is_heavy(plan, recipe, values)
+    low, high = _drawn_spread(plan, recipe, values, confidence)
+    if not heavy.any():
+        return low, high
+    each = np.atleast_1d(confidence)
+    exact = [spread_bounds(plan, recipe, values, float(one)) for one in each]
+    least, most = (np.reshape(x, low.shape) for x in zip(*exact, strict=True))
+    return np.where(heavy, least, low), np.where(heavy, most, high)
+
+
+def _is_heavy(
+    plan: Plan, recipe: BySquares, values: Sequence[Sequence[float]]
+) -> NDArray[np.bool_]:
+    """Tell where noise moves the mean by much of its range.
+
+    Noise in the mean moves its square up, on average, and so the variance down; in the
+    draws, which are taken around what was released, by as much once more.
+    """
+    rows = np.maximum(row_counts(plan, recipe.count, values), 1.0)
+    width = Spread.of(plan, recipe).width
+    return noise_error(plan, recipe.total, 0.95) > _HEAVY * rows * width
+
+
+def _drawn_spread(
+    plan: Plan, recipe: BySquares, values: Sequence[Sequence[float]], confidence: Levels
+) -> tuple[Floats, Floats]:
     spread = Spread.of(plan, recipe)
-    if isinstance(confidence, float):
-        if _is_rare(confidence) or _is_heavy(plan, recipe, spread):
-            return spread_bounds(plan, recipe, values, confidence)
-    elif _is_heavy(plan, recipe, spread):
-        ends = [spread_bounds(plan, recipe, values, float(one)) for one in confidence]
-        lows, highs = zip(*ends, strict=True)
-        return np.stack(lows), np.stack(highs)
     if recipe.squares is None:
         pair = (recipe.total, recipe.count)
 
@@ -201,18 +231,6 @@ def _spread(
         return _bootstrap(plan, pair, values, of_pair, (0, spread.largest), confidence)
     parts = (recipe.total, recipe.squares, recipe.count)
     return _bootstrap(plan, parts, values, spread, (0, spread.largest), confidence)
-
-
-def _is_heavy(plan: Plan, recipe: BySquares, spread: Spread) -> bool:
-    """Tell whether noise moves the mean of a public number of rows by much of its range.
-
-    Noise in the mean moves its square up, on average, and so the variance down; in the
-    draws, which are taken around what was released, by as much once more.
-    """
-    if recipe.count is not None:  # measured: where few may be left, so may any variance
-        return False
-    rows = float(plan.schema.unit.rows or 1)
-    return noise_error(plan, recipe.total, 0.95) > _HEAVY * rows * spread.width
 
 
 def _quotient(
