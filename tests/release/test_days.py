@@ -3,6 +3,7 @@
 import re
 
 import sfumato as sf
+from sfumato.cli.figures import figure_units
 from sfumato.release.formats import from_json
 
 EDGES = ["2024-01-01", "2024-07-01", "2024-12-31"]
@@ -65,3 +66,11 @@ def test_only_the_last_bin_of_a_mode_is_closed():
     told = str(ask.release(epsilon="900"))
     assert "[5, 9]" in told
     assert "[8, 9)" in told
+
+
+def test_the_error_of_a_day_is_in_days():
+    """Not in days since 1970: it is a distance of two days."""
+    days = sf.Date("2024-01-01", "2024-12-31")
+    data = sf.Dataset(DAYS, schema=sf.Schema({"seen": days}), name="t")
+    ask = sf.Session(data, budget="1").query().select(sf.median("seen"))
+    assert figure_units(ask.plan("1").plan) == ["days"]

@@ -19,7 +19,7 @@ from sfumato.account.meaning import upper_percent
 from sfumato.amount import exact
 from sfumato.release import Figure, Noise, Release
 from sfumato.report import plot
-from sfumato.report.canvas import ems, fit, to_svg
+from sfumato.report.canvas import ems, fit, to_svg, wrap
 from sfumato.report.canvas import settings as drawing
 from sfumato.report.cost import budget, risks
 from sfumato.report.frame import Sheet, ticks
@@ -126,7 +126,7 @@ def test_drawing_needs_no_library_at_import() -> None:
 
 def test_labels_stay_inside(release: Release) -> None:
     """Left labels start inside the picture, however long and in either script."""
-    names = ("非常非常长的统计量名称，用来检查左边距是否足够", "w" * 90)
+    names = ("非常非常长的统计量名称，用来检查左边距是否足够", "w" * 900)
     figures = tuple(replace(release.figures[0], name=name) for name in names)
 
     text = svg(*drawn(replace(release, figures=figures)).values())
@@ -140,6 +140,52 @@ def test_labels_stay_inside(release: Release) -> None:
     assert starts
     assert min(starts) >= 0
     assert "…" in text
+
+
+def test_long_labels_can_be_read(release: Release) -> None:
+    """Names, groups and legends stand whole, in lines below one another."""
+    name = "感染性疾病与发热门诊综合病区东院三层的住院人数"
+    group = {"ward": "a ward whose name is longer than a line of labels"}
+    single = replace(release.figures[0], name=name)
+    several = [
+        replace(release.figures[2], name="m", group=group | {"g": i}) for i in range(2)
+    ]
+    bins = [
+        replace(f, name="h", column="Age", group={"g": name[i:]}, bin=(0.0, 9.0))
+        for i, f in enumerate(several)
+    ]
+
+    drawings = drawn(replace(release, figures=(single, *several, *bins)))
+    texts = re.findall(">([^<]+)</text>", "".join(map(svg, drawings.values())))
+
+    for words in (name, *group.values(), *(f.group["g"] for f in bins)):
+        assert words.replace(" ", "") in "".join(texts).replace(" ", "")
+    assert not any("…" in text for text in texts)
+
+
+def test_days_stand_on_an_axis_of_days(release: Release) -> None:
+    """They were numbers from 0, the first of January 1970."""
+    day = replace(release.figures[2], kind="median", name="median_x", column="x", group={},
+                  estimate=19877.0, low=19870.0, high=19884.0, unit="days since 1970-01-01")  # fmt: skip
+    groups = tuple(replace(day, group={"g": i}) for i in range(2))
+
+    for figures in ((day,), groups):
+        text = svg(*drawn(replace(release, figures=figures)).values())
+        assert len(re.findall(">2024-0[56]-[0-9]{2}<", text)) > 2 * len(figures)
+        assert not re.search(r">1\d,\d{3}<", text)
+
+
+@settings(deadline=None)
+@given(st.text(max_size=200), st.floats(2, 30), st.integers(1, 4))
+def test_wrap(text: str, most: float, lines: int) -> None:
+    """No line is wider than asked, and nothing but blanks is lost before the ellipsis."""
+    found = wrap(text, most, lines)
+
+    assert 1 <= len(found) <= lines
+    assert all(ems(line) <= max(most, 1.0) for line in found)
+    kept = "".join("".join(found).split())
+    whole = "".join(text.split())
+    assert kept == whole or whole.startswith(kept.removesuffix("…"))
 
 
 @settings(deadline=None)

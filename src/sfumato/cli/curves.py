@@ -14,12 +14,14 @@ from typing import final
 from sfumato.cli.table import number
 from sfumato.errors import ProjectError
 from sfumato.release.files import write
+from sfumato.report.canvas import wrap
 from sfumato.words import N_
 
 __all__ = ["Curve", "draw", "refuse_picture", "save_picture"]
 
 _WIDE, _HIGH, _LEFT, _TOP = 330, 190, 56, 34
 _RIGHT, _FOOT = 14, 34
+_SIZE, _ABOVE = 12, 14  # of a panel's title
 _INK, _MUTED, _LINE, _WISH = "#1c2630", "#5a6672", "#1f4e86", "#b3261e"
 
 
@@ -120,8 +122,10 @@ def _panel(curve: Curve, axis: str) -> str:
     line = " ".join(
         "{:.1f},{:.1f}".format(*place(log10(x), log10(y))) for x, y in curve.points
     )
+    title = wrap(curve.title, (_WIDE - _LEFT) / _SIZE, 2)
+    above = enumerate(reversed(title))
     parts = [
-        _text(_LEFT, 20, curve.title, size=12),
+        *(_text(_LEFT, 24 - i * _ABOVE, line, size=_SIZE) for i, line in above),
         f'<polyline points="{line}" fill="none" stroke="{_LINE}" stroke-width="1.8"/>',
     ]
     for x, y in curve.points:

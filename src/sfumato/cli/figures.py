@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from sfumato.cli.tongue import say
+from sfumato.declare.calendar import DAYS
 from sfumato.declare.query import Count, Crosstab, Histogram, Mode
 from sfumato.plan import Plan, unit_of
 from sfumato.release.asked import question_words, statistic_words
@@ -36,5 +37,7 @@ def figure_units(plan: Plan, *, words: bool = True) -> list[str]:
         unit = unit_of(plan.schema, s, *about)
         if isinstance(s, Count | Histogram | Crosstab | Mode):
             unit = "rows"
+        elif unit == DAYS:  # a day, whose error is a number of them
+            unit = "days"
         found.append(measure_words(unit, say, *about) if words else unit)
     return found

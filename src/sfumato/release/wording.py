@@ -12,8 +12,8 @@ from sfumato.release.record import Bin, Claim, Figure, Noise
 from sfumato.release.text import visible
 from sfumato.words import N_
 
-__all__ = ["NOT_PRIVATE", "Say", "bin_words", "confidence_words", "exact_words",
-           "group_words", "last_bins", "law_words", "measure_words", "name_words", "neighbour_words", "number_words",
+__all__ = ["NOT_PRIVATE", "Say", "bin_words", "confidence_words", "day_words", "exact_words",
+           "group_words", "is_day", "last_bins", "law_words", "measure_words", "name_words", "neighbour_words", "number_words",
            "place_words", "places", "range_words", "scale_unit", "unit_words", "value_words"]  # fmt: skip
 
 Say = Callable[..., str]
@@ -162,7 +162,7 @@ def bin_words(figure: Figure, *, last: bool = False) -> str:
 def _bin(place: Bin, unit: str, *, last: bool) -> str:
     if not isinstance(place, tuple):
         return "" if place is None else visible(exact_words(place))
-    left, right = map(_date if unit == _DAY_UNIT else exact_words, place)
+    left, right = map(day_words if unit == _DAY_UNIT else exact_words, place)
     return f"[{left}, {right}{']' if last else ')'}"
 
 
@@ -254,7 +254,7 @@ def scale_unit(figure: Figure, say: Say) -> str:
 
     None for days either, which are shown as dates.
     """
-    if figure.kind in _COUNTED or _is_day(figure):
+    if figure.kind in _COUNTED or is_day(figure):
         return ""
     return measure_words(figure.unit, say, figure.column, figure.other)
 
@@ -274,7 +274,7 @@ def number_words(figure: Figure) -> tuple[str, str, str]:
         >>> number_words(Figure("m", "median", "x", {}, 19877.6, 19861.5, 19884, unit=days))
         ('2024-06-04', '2024-05-18', '2024-06-10')
     """
-    if _is_day(figure):
+    if is_day(figure):
         days = round(figure.estimate), floor(figure.low), ceil(figure.high)
         estimate, low, high = (_day(n) for n in days)
         return estimate, low, high
@@ -290,7 +290,7 @@ def number_words(figure: Figure) -> tuple[str, str, str]:
     return estimate, low, high
 
 
-def _is_day(figure: Figure) -> bool:
+def is_day(figure: Figure) -> bool:
     """Tell whether the figure is a day of the calendar."""
     ends = figure.estimate, figure.low, figure.high
     return (
@@ -304,7 +304,7 @@ def _day(number: int) -> str:
     return dt.date.fromordinal(number + _EPOCH).isoformat()
 
 
-def _date(number: float) -> str:
+def day_words(number: float) -> str:
     """Return the day that begins a bin, or its number where the calendar has none."""
     known = number.is_integer() and 0 < number + _EPOCH < dt.date.max.toordinal()
     return _day(int(number)) if known else exact_words(number)

@@ -19,7 +19,7 @@ from xml.etree import ElementTree as ET
 from sfumato.release.libraries import need
 from sfumato.report.palette import INK, LIGHT
 
-__all__ = ["ems", "fit", "settings", "to_svg"]
+__all__ = ["ems", "fit", "settings", "to_svg", "wrap"]
 
 _LOCK = threading.RLock()  # matplotlib's settings are shared by all threads
 _CHINESE = (
@@ -47,6 +47,7 @@ _COLOUR = re.compile("#[0-9a-f]{6}")
 _ROLES = {colour: f"var(--{role})" for role, colour in LIGHT.items()}
 
 _WIDE, _CAPITAL, _NARROW, _OTHER = 1.0, 0.68, 0.32, 0.56
+_SIGNS = frozenset(" _-/·,;")
 _THIN = frozenset("ijltfrI.,;:'|!()[] ")
 
 
@@ -80,6 +81,37 @@ def fit(text: str, most: float) -> str:
     while text and ems(text) + _WIDE > most:
         text = text[:-1]
     return f"{text}…"
+
+
+def wrap(text: str, most: float, lines: int) -> list[str]:
+    """Break `text` into at most so many lines of at most `most` ems; `fit` cuts the rest.
+
+    A line ends after a blank or a sign, or beside a Chinese letter, where it can.
+
+    Examples:
+        >>> wrap("Mean of Glucose", 6, 2), wrap("感染性疾病与发热门诊", 6, 3)
+        (['Mean of', 'Glucose'], ['感染性疾病与', '发热门诊'])
+        >>> wrap("Glucose", 20, 3), wrap("one two three four", 4, 2)
+        (['Glucose'], ['one two', 'three f…'])
+    """
+    found: list[str] = []
+    while len(found) < lines - 1 and ems(text) > most:
+        longest = min(len(text) - 1, int(most / _NARROW) + 1)
+        fits = (i for i in range(longest, 1, -1) if ems(text[:i]) <= most)
+        room = next(fits, 1)
+        ends = (i for i in range(room, 0, -1) if _parts(text[i - 1], text[i]))
+        end = next(ends, room)
+        found.append(text[:end].rstrip())
+        text = text[end:].lstrip()
+    return [*found, fit(text, most)]
+
+
+def _parts(before: str, after: str) -> bool:
+    """Tell whether a line may end between two letters."""
+    if before in _SIGNS or after == " ":
+        return not after.isdigit()  # within a day or a number
+    wide = east_asian_width(before) in "WF" or east_asian_width(after) in "WF"
+    return wide and before not in "（［【《“" and after not in "，。；：、）］】》”"
 
 
 @contextmanager

@@ -7,7 +7,7 @@ from math import nan
 from typing import Any
 
 from sfumato.release.libraries import need
-from sfumato.report.canvas import ems, fit
+from sfumato.report.canvas import ems, fit, wrap
 from sfumato.report.palette import FILLS, INK, MUTED, POINT, TRUTH
 
 __all__ = ["GAP", "HEAD", "MUTED_SMALL", "SIZE", "SMALL", "THICK", "THIN", "WIDTH", "Frame", "Heads",
@@ -18,7 +18,8 @@ SIZE, SMALL = 12.0, 10.5  # of letters
 GAP, HEAD = 12.0, 22.0  # between columns of text; height of a line of headings
 THICK, THIN = 5.0, 1.3  # of the interval of the noise, and of noise and sampling
 _SAMPLE = 26.0  # pixels of a line in a legend
-_LONGEST = 20.0  # ems of a legend's entry
+_LONGEST = 45.0  # ems of a legend's entry
+_LINES = 4  # of a text below one another
 _BIG = 1e6
 _DPI = 110  # of a picture shown by itself; pages scale it
 
@@ -37,6 +38,7 @@ class Mark:
         hue: Which of the three fills.
         truth: The true value, in the owner's pictures only.
         wide: The interval of noise and sampling, where it is known.
+        days: Whether its numbers are days of the calendar.
     """
 
     label: str
@@ -48,6 +50,7 @@ class Mark:
     hue: int = 0
     truth: float | None = None
     wide: tuple[float, float] | None = None
+    days: bool = False
 
     @property
     def reach(self) -> tuple[float, float]:
@@ -85,7 +88,7 @@ class Heads:
     @property
     def height(self) -> float:
         """Pixels that headings and legend need above the picture."""
-        return HEAD * (2 if self.truth or self.hues or self.wide else 1)
+        return HEAD * (1 + len(_legend_lines(self)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -157,10 +160,12 @@ class Sheet:
         self._width = max(self._width, width)
 
     def write(self, text: str, **style: Any) -> None:
-        """Write a line of text below what is there."""
-        line = self.place(0, 0, WIDTH, HEAD)
-        line.label(0, 0.5, text, **style)
-        self.end(HEAD)
+        """Write a text below what is there, in lines."""
+        most = 0.95 * WIDTH / style.get("fontsize", SIZE)
+        for words in wrap(text, most, _LINES):
+            line = self.place(0, 0, WIDTH, HEAD)
+            line.label(0, 0.5, words, **style)
+            self.end(HEAD)
 
     def close(self, *, margin: float = 0.0) -> Any:
         """Return the figure, cut to what was drawn, with a margin on all sides."""
@@ -173,24 +178,54 @@ class Sheet:
         return self._figure
 
 
-def legend(sheet: Sheet, heads: Heads) -> None:
-    """Write the legend of fills and of true values in the first line of a picture."""
-    entries = [(FILLS[i], hue) for i, hue in enumerate(heads.hues)]
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    """One entry of a legend: a square, or a line of some thickness."""
+
+    text: str
+    colour: str
+    thickness: float = 0.0
+
+    @property
+    def sample(self) -> float:
+        """Pixels of the square or the line."""
+        return _SAMPLE + 6 if self.thickness else 1.2 * SIZE
+
+    @property
+    def width(self) -> float:
+        """Pixels of all."""
+        return self.sample + SMALL * ems(self.text) + 2 * GAP
+
+
+def _legend_lines(heads: Heads) -> list[list[_Entry]]:
+    """Fill lines with the entries of a legend."""
+    fills = list(zip(heads.hues, FILLS, strict=False))
     if heads.truth:
-        entries += [] if entries else [(FILLS[0], heads.value)]
-        entries.append((TRUTH, heads.truth))
-    line = sheet.place(0, 0, WIDTH, HEAD)
-    x = 0.0
-    for colour, text in entries:
-        line.label(x, 0.5, "■", color=colour)
-        line.label(x + 1.2 * SIZE, 0.5, fit(text, _LONGEST), fontsize=SMALL)
-        x += 1.2 * SIZE + SMALL * min(ems(text), _LONGEST) + 2 * GAP
-    for width, text in ((THICK, heads.noise), (THIN, heads.wide)):
-        if text:
-            ends = [x / WIDTH, (x + _SAMPLE) / WIDTH]
-            line.line(ends, [0.5, 0.5], POINT, width)
-            line.label(x + _SAMPLE + 6, 0.5, fit(text, _LONGEST), fontsize=SMALL)
-            x += _SAMPLE + 6 + SMALL * min(ems(text), _LONGEST) + 2 * GAP
+        fills = [*(fills or [(heads.value, FILLS[0])]), (heads.truth, TRUTH)]
+    intervals = [(heads.noise, THICK), (heads.wide, THIN)]
+    entries = [_Entry(fit(text, _LONGEST), colour) for text, colour in fills]
+    entries += [_Entry(fit(t, _LONGEST), POINT, thick) for t, thick in intervals if t]
+    lines: list[list[_Entry]] = []
+    for entry in entries:
+        if not lines or sum(e.width for e in [*lines[-1], entry]) > WIDTH:
+            lines.append([])
+        lines[-1].append(entry)
+    return lines
+
+
+def legend(sheet: Sheet, heads: Heads) -> None:
+    """Write the legend of fills, intervals and true values above a picture."""
+    for i, entries in enumerate(_legend_lines(heads)):
+        line = sheet.place(0, i * HEAD, WIDTH, HEAD)
+        x = 0.0
+        for entry in entries:
+            if entry.thickness:
+                ends = [x / WIDTH, (x + _SAMPLE) / WIDTH]
+                line.line(ends, [0.5, 0.5], entry.colour, entry.thickness)
+            else:
+                line.label(x, 0.5, "■", color=entry.colour)
+            line.label(x + entry.sample, 0.5, entry.text, fontsize=SMALL)
+            x += entry.width
 
 
 def ticks(low: float, high: float, most: int) -> list[float]:

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from itertools import pairwise
 from math import ceil, isclose
 
-from sfumato.report.canvas import ems
+from sfumato.report.canvas import ems, fit
 from sfumato.report.frame import (
     GAP,
     HEAD,
@@ -87,7 +87,7 @@ def _panel(
     if panel.title:
         unit = frame.axes.get_ylim()[1] - frame.axes.get_ylim()[0]
         above = frame.axes.get_ylim()[1] + unit * 0.5 * HEAD / frame.height
-        frame.label(0, above, panel.title, fontsize=SIZE)
+        frame.label(0, above, fit(panel.title, frame.width / SIZE), fontsize=SIZE)
     count = len(panel.series)
     for i, series in enumerate(panel.series):
         for (left, right), mark in zip(pairwise(edges), series, strict=True):
@@ -142,4 +142,5 @@ def _bins(frame: Frame, edges: Sequence[float], heads: Heads) -> None:
         frame.line([edge, edge], [low, low - 4 * pixel], MUTED, 0.8)
         frame.label(x, low - 13 * pixel, brief(edge), ha="center", **MUTED_SMALL)
     middle = {"ha": "center", "fontsize": SIZE}
-    frame.label(frame.width / 2, low - 33 * pixel, heads.across, **middle)
+    across = fit(heads.across, frame.width / SIZE)
+    frame.label(frame.width / 2, low - 33 * pixel, across, **middle)

@@ -18,6 +18,7 @@ from sfumato.release.wording import (
     confidence_words,
     exact_words,
     group_words,
+    is_day,
     last_bins,
     measure_words,
     name_words,
@@ -163,14 +164,18 @@ def _mark(pair: Pair, label: str, say: Say, hue: int = 0) -> Mark:
     interval = signed(range_words(figure, say))
     ends = (figure.low, figure.high)
     wide = figure.sampling
-    return Mark(label, figure.estimate, *ends, value, interval, hue, truth, wide)
+    days = is_day(figure)
+    return Mark(label, figure.estimate, *ends, value, interval, hue, truth, wide, days)
 
 
 def _strips(singles: Sequence[Pair], heads: Callable[..., Heads], say: Say) -> Picture:
     shown = singles[:_MOST_STRIPS]
     marks = [_mark(p, _with_unit(p[0], say), say) for p in shown]
+    title = N_("Single figures, each on a scale from zero")
+    if any(mark.days for mark in marks):
+        title = N_("Single figures, each on a scale of its own")
     return Picture(
-        say(N_("Single figures, each on a scale from zero")),
+        say(title),
         tuple(shown),
         len(singles) - len(shown),
         partial(strips, marks=marks, heads=heads()),

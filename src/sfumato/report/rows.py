@@ -6,10 +6,11 @@ figures of one kind on a common one. Bars start at zero.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 
-from sfumato.report.canvas import ems, fit
+from sfumato.release.wording import day_words
+from sfumato.report.canvas import ems, wrap
 from sfumato.report.frame import (
     GAP,
     HEAD,
@@ -30,8 +31,9 @@ from sfumato.report.palette import EDGES, FILLS, GRID, INK, MUTED, POINT, TRUTH
 
 __all__ = ["bars", "dots", "strips"]
 
-_LABEL = 18.0  # ems; a longer label is cut, the table holds it whole
-_HEADING = 40.0
+_LABEL = 18.0  # ems of a line of a label
+_HEADING = 50.0
+_LINES, _LINE = 4, 15.0  # lines that a label may have, and pixels of each
 _NARROWEST = 180.0  # pixels of the scale
 _STRIP, _ROW, _AXIS = 44.0, 23.0, 26.0
 _INSET = 20.0  # between labels and scale
@@ -40,35 +42,66 @@ Place = Callable[[float], float]
 
 @dataclass(frozen=True, slots=True)
 class _Layout:
-    """A frame with a column of labels on its left and two of words on its right."""
+    """A frame with a column of labels on its left and two of words on its right.
+
+    One unit of its height is a row of one line; rows whose labels are longer are higher.
+    """
 
     frame: Frame
     left: float
     value_at: float
     range_at: float
+    rows: tuple[tuple[float, float], ...]
+    line: float
+
+    def names(self, item: Mark | str, y: float) -> None:
+        """Write a heading, or the label of a mark, around the line y."""
+        style = {"color": MUTED} if isinstance(item, str) else {}
+        lines = _lines(item)
+        for i, text in enumerate(lines):
+            at = y + (i - (len(lines) - 1) / 2) * self.line
+            self.frame.label(-self.left, at, text, **style)
 
     def words(self, mark: Mark, y: float) -> None:
-        """Write a mark's label, estimate and interval on the line y."""
+        """Write a mark's label, estimate and interval around the line y."""
+        self.names(mark, y)
         label = self.frame.label
-        label(-self.left, y, fit(mark.label, _LABEL))
         label(self.value_at, y, mark.value, ha="right", weight="bold")
         label(self.range_at, y, mark.range, color=MUTED)
+
+
+def _lines(item: Mark | str) -> list[str]:
+    if isinstance(item, str):
+        return wrap(item, _HEADING, _LINES)
+    return wrap(item.label, _LABEL, _LINES)
+
+
+def _rows(items: Sequence[Mark | str], line: float) -> Iterator[tuple[float, float]]:
+    """Yield where each row begins and ends: the more lines, the higher."""
+    end = 0.0
+    for item in items:
+        begin, end = end, end + 1 + line * (len(_lines(item)) - 1)
+        yield begin, end
 
 
 def _layout(
     sheet: Sheet, items: Sequence[Mark | str], heads: Heads, row: float, foot: float
 ) -> _Layout:
     marks = [item for item in items if isinstance(item, Mark)]
-    left = SIZE * max((min(ems(m.label), _LABEL) for m in marks), default=0) + _INSET
+    widths = [ems(line) for m in marks for line in _lines(m)]
+    left = SIZE * max(widths, default=0) + _INSET
     value = 1.2 * SIZE * max(ems(t) for t in [heads.value, *(m.value for m in marks)])
     range_ = SIZE * max(ems(t) for t in [heads.range, *(m.range for m in marks)])
     width = max(WIDTH - left - value - range_ - 3 * GAP, _NARROWEST)
     across = left + width + value + range_ + 3 * GAP
-    body = row * len(items)
+    rows = tuple(_rows(items, _LINE / row))
+    units = rows[-1][1] if rows else 0.0
+    body = row * units
     frame = sheet.place(left, heads.height, width, body)
-    frame.axes.set_ylim(len(items), 0)
+    frame.axes.set_ylim(units, 0)
     frame.axes.set_xlim(0, 1)
-    layout = _Layout(frame, left, width + GAP + value, width + 2 * GAP + value)
+    value_at, range_at = width + GAP + value, width + 2 * GAP + value
+    layout = _Layout(frame, left, value_at, range_at, rows, _LINE / row)
     above = -HEAD / 2 / row
     frame.label(-left, above, heads.axis, **MUTED_SMALL)
     frame.label(layout.value_at, above, heads.value, ha="right", **MUTED_SMALL)
@@ -85,25 +118,28 @@ def strips(sheet: Sheet, marks: Sequence[Mark], heads: Heads) -> None:
     The shorter the bar beside the way from zero to the dot, the less the noise matters.
     """
     layout = _layout(sheet, marks, heads, _STRIP, 4.0)
-    for i, mark in enumerate(marks):
-        _strip(layout.frame, i, mark)
-        layout.words(mark, i + 0.4)
+    for (begin, end), mark in zip(layout.rows, marks, strict=True):
+        top = (begin + end - 1) / 2
+        _strip(layout.frame, top, mark)
+        layout.words(mark, top + 0.4)
 
 
-def _strip(frame: Frame, i: int, mark: Mark) -> None:
+def _strip(frame: Frame, top: float, mark: Mark) -> None:
     low, high = min(0.0, mark.reach[0]), 1.03 * max(0.0, mark.reach[1])
+    if mark.days:  # which have no zero
+        low, high = _limits([mark], zero=False)
     span = (high - low) or 1.0
-    base = i + 0.62
+    base = top + 0.62
 
     def share(value: float) -> float:
         return (value - low) / span
 
     frame.line([0, 1], [base, base], GRID, 1.0)
-    for tick in ticks(low, high, 4):
+    for tick, words in _ticks(low, high, 4, days=mark.days):
         frame.line([share(tick)] * 2, [base - 0.05, base + 0.05], MUTED, 0.8)
         style = {**MUTED_SMALL, "fontsize": 9.0, "ha": "center"}
-        frame.label(share(tick) * frame.width, base + 0.2, brief(tick), **style)
-    _interval(frame, mark, i + 0.4, 0.12, share)
+        frame.label(share(tick) * frame.width, base + 0.2, words, **style)
+    _interval(frame, mark, top + 0.4, 0.12, share)
 
 
 def dots(sheet: Sheet, items: Sequence[Mark | str], heads: Heads) -> None:
@@ -127,18 +163,30 @@ def _scaled(
 ) -> None:
     layout = _layout(sheet, items, heads, _ROW, _AXIS)
     marks = [item for item in items if isinstance(item, Mark)]
-    spans = [(i, i + 1.0) for i, item in enumerate(items) if isinstance(item, Mark)]
-    _scale(layout.frame, _limits(marks, zero=zero), spans, zero=zero)
-    for i, item in enumerate(items):
-        y = i + 0.5
+    placed = list(zip(layout.rows, items, strict=True))
+    spans = [span for span, item in placed if isinstance(item, Mark)]
+    days = any(mark.days for mark in marks)
+    _scale(layout.frame, _limits(marks, zero=zero), spans, zero=zero, days=days)
+    for (begin, end), item in placed:
+        y = (begin + end) / 2
         if isinstance(item, str):
-            layout.frame.label(-layout.left, y, fit(item, _HEADING), color=MUTED)
+            layout.names(item, y)
             continue
         if zero:
             _bar(layout.frame, item, y)
         else:
             _interval(layout.frame, item, y, 0.22, float)
         layout.words(item, y)
+
+
+def _ticks(
+    low: float, high: float, most: int, *, days: bool
+) -> list[tuple[float, str]]:
+    """Return round numbers with their words; of days whole ones, as dates."""
+    found = ticks(low, high, most)
+    if days:
+        return [(tick, day_words(tick)) for tick in found if tick.is_integer()]
+    return [(tick, brief(tick)) for tick in found]
 
 
 def _limits(marks: Sequence[Mark], *, zero: bool) -> tuple[float, float]:
@@ -155,18 +203,19 @@ def _scale(
     spans: Sequence[tuple[float, float]],
     *,
     zero: bool,
+    days: bool,
 ) -> None:
     """Draw the grid beside the marks, not through the headings, and the axis below."""
     low, high = limits
     frame.axes.set_xlim(low, high)
     bottom = frame.axes.get_ylim()[0]
     row = frame.height / bottom
-    for tick in ticks(low, high, 5):
+    for tick, words in _ticks(low, high, 5, days=days):
         colour = MUTED if zero and tick == 0 else GRID
         for top, end in _joined(spans):
             frame.line([tick, tick], [top, end], colour, 1.0, zorder=0.5)
         x = (tick - low) / (high - low) * frame.width
-        frame.label(x, bottom + 12 / row, brief(tick), ha="center", **MUTED_SMALL)
+        frame.label(x, bottom + 12 / row, words, ha="center", **MUTED_SMALL)
 
 
 def _joined(spans: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
