@@ -333,3 +333,22 @@ def test_a_spreadsheet_is_told_as_one(refused, desk, head):
     assert "is not a text file; save it as CSV" in refused(
         "init", "table.csv", "--force"
     )
+
+
+@pytest.mark.parametrize(
+    "words", ["check", "plan", "advise", "tune --owner --runs 2 --jobs 1"]
+)
+def test_a_project_file_of_others_acts_on_no_terminal(run, desk, good, words):
+    """Its titles, names and keys stand on their own line, and turn no writing round."""
+    evil = "\\u001b[2J\\u202e\\nleft to spend: 99"
+    text = good.replace('title = "Small"', f'title = "T{evil}"')
+    text = text.replace('name = "overview"', f'name = "r{evil}"\ntitle = "R{evil}"')
+    text = text.replace('mean = "Glucose"', f'mean = "Glucose", name = "m{evil}"')
+    desk.project(text.replace("values = [0, 1]", f'values = ["0", "1", "k{evil}"]'))
+
+    command, *more = words.split()
+    done = run(command, "project.toml", *more, color=True)
+
+    assert done.exit_code == 0, done.stderr
+    assert "\x1b[2J" not in done.stdout and "\u202e" not in done.stdout
+    assert not [x for x in done.stdout.splitlines() if x.startswith("left to spend")]

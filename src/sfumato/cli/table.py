@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from math import inf
 
 from sfumato.cli.width import columns, pad
+from sfumato.release.text import visible
 
 __all__ = ["number", "table"]
 
@@ -15,14 +16,14 @@ _THOUSAND, _LONG = 1e3, 1e12
 def table(
     heads: Sequence[str], rows: Sequence[Sequence[str]], *, right: Sequence[int] = ()
 ) -> list[str]:
-    r"""Return the lines of a table; the columns in `right` hold numbers.
+    r"""Return the lines of a table, a cell on one each; those in `right` hold numbers.
 
     Examples:
         >>> print("\n".join(table(["列", "n"], [["血糖", "7"]], right=[1])))
           列    n
           血糖  7
     """
-    grid = [list(heads), *map(list, rows)]
+    grid = [list(map(visible, row)) for row in (heads, *rows)]
     widths = [max(columns(row[i]) for row in grid) for i in range(len(heads))]
     return [
         "  "

@@ -8,6 +8,7 @@ from contextlib import contextmanager
 from contextvars import ContextVar
 from itertools import pairwise
 
+from sfumato.release.text import visible
 from sfumato.words import LANGUAGES, language, speaker
 
 __all__ = ["asked_language", "read_language", "report_language", "say", "spoken",
@@ -23,9 +24,10 @@ def tongue() -> str:
 
 
 def say(text: str, /, **facts: object) -> str:
-    """Say a text in the language of the running command."""
+    """Say a text in the language of the running command; no fact can act on a terminal."""
     speak: Callable[..., str] = speaker(tongue())
-    return speak(text, **facts)
+    shown = {n: visible(v) if isinstance(v, str) else v for n, v in facts.items()}
+    return speak(text, **shown)
 
 
 def read_language(value: str) -> str | None:

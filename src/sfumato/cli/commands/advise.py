@@ -40,6 +40,7 @@ from sfumato.project.advise import (
     total_need,
 )
 from sfumato.project.standing import Standing, standing
+from sfumato.release.text import visible
 from sfumato.words import N_
 
 __all__ = ["command"]
@@ -120,7 +121,7 @@ def _words(advice: _Advice) -> list[str]:
     project = advice.project
     size = project.dataset.schema.unit.size or advice.rows
     lines = [
-        project.title[tongue()],
+        visible(project.title[tongue()]),
         *standing_words(project.budget, advice.left),
         say(
             N_("number of rows for which errors of means are expected: {rows}"),
@@ -156,7 +157,7 @@ def _release(advice: _Advice, asked: Asked) -> list[str]:
         rows.append([name, unit, *cells, *([last] if wished else [])])
     level = f"{100 * asked.confidence:.6g}"
     return [
-        f"{asked.title[tongue()]} [{asked.name}]: {loss_words(asked.plan.cost)}",
+        f"{visible(f'{asked.title[tongue()]} [{asked.name}]')}: {loss_words(asked.plan.cost)}",
         say(N_("{level} of 100 errors are within:"), level=level),
         *table(heads, rows, right=range(2, len(heads))),
     ]

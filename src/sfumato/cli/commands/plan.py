@@ -31,6 +31,7 @@ from sfumato.plan import Expected, Part, Plan, Step, expected_errors, reach
 from sfumato.project import Asked, Project, load
 from sfumato.project.standing import Standing, standing
 from sfumato.release.noted import measured_words
+from sfumato.release.text import visible
 from sfumato.words import N_
 
 __all__ = ["command"]
@@ -57,7 +58,7 @@ def _plan(project: Path, *, rows: int, as_json: bool) -> None:
 def _words(project: Project, left: Standing, rows: int) -> list[str]:
     size = project.dataset.schema.unit.rows
     lines = [
-        project.title[tongue()],
+        visible(project.title[tongue()]),
         unit_words(project.dataset),
         *standing_words(project.budget, left),
         say(
@@ -88,7 +89,7 @@ def _release(asked: Asked, rows: int) -> list[str]:
         )
     ]
     return [
-        f"{asked.title[tongue()]} [{asked.name}]: {loss_words(asked.plan.cost)}",
+        f"{visible(f'{asked.title[tongue()]} [{asked.name}]')}: {loss_words(asked.plan.cost)}",
         f"  {plan_words(plan)}",
         *_bounded(asked),
         "",

@@ -30,6 +30,7 @@ from sfumato.project.advise import Amount, amount, amounts, knob
 from sfumato.project.trials import tries
 from sfumato.project.tune import Setting, Trial, frontier, settings
 from sfumato.release import OWNER_ONLY
+from sfumato.release.text import visible
 from sfumato.words import N_
 
 __all__ = ["command"]
@@ -136,7 +137,7 @@ def _words(tuned: _Tuned) -> list[str]:
     for release, groups in kinds:
         asked = tuned.project.releases[release]
         by = f" ({', '.join(groups)})" if groups else ""
-        lines += ["", f"{asked.name}{by}"]
+        lines += ["", visible(f"{asked.name}{by}")]
         rows = [
             [
                 t.name,
