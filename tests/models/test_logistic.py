@@ -277,6 +277,22 @@ def test_persons_are_protected_when_their_rows_are_named(pima, public, budget):
         LogisticRegression("3", budget=budget, **public).fit(x, y, privacy_ids=persons)
 
 
+def test_the_unit_of_a_schema_says_how_many_rows_count(pima, budget):
+    """One schema serves questions and models; whose each row is must be said."""
+    x, y = pima
+    columns = {"glucose": sf.Real(50, 200, missing=0), "y": sf.Category([0, 1])}
+    schema = sf.Schema(columns, unit=sf.Unit("id", max_rows=3, max_groups=1))
+    frame, whole = pd.DataFrame({"glucose": x[:, 1]}), budget.left
+    model = LogisticRegression("3", budget=budget, schema=schema, target="y")
+
+    with pytest.raises(sf.DeclarationError, match=r"privacy_ids=table\['id'\]"):
+        model.fit(frame, y)
+    assert budget.left == whole
+    model.fit(frame, y, privacy_ids=np.repeat(np.arange(256), 3))
+
+    assert (model.privacy_claim_["unit"], model.privacy_claim_["rows"]) == ("person", 3)
+
+
 @pytest.mark.parametrize(
     "ids",
     [

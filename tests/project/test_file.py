@@ -163,6 +163,7 @@ def test_unusable_epsilons_are_refused(project, good, text, place):
         ("table.csv", 'table.parquet"\nencoding = "utf-8', "data.encoding goes with"),
         ("[data]", "[[data]]", "data must be a table, got [{…}]"),
         ("[[releases]]", "[releases]", "double square brackets: [[releases]]"),
+        ('["Outcome"]', '["Outcome"]\nkeys = { Outcome = [1] }', "brackets: keys = […]"),
         ("{ mean = ", "{ avg = ", "did you mean 'mean'?"),
         ("{ mean = ", "{ Average = ", "did you mean 'mean'?"),
         ('{ mean = "Glucose"', '{ proportion = "Outcome"', "name a key, such as 0, 1"),

@@ -24,7 +24,6 @@ from sklearn.utils.validation import check_is_fitted, validate_data
 from sfumato import noise
 from sfumato.account import Loss
 from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
-from sfumato.declare.unit import rows_only
 from sfumato.errors import DeclarationError, quoted
 from sfumato.models.budget import read_budget
 from sfumato.models.claim import claim_of
@@ -32,7 +31,7 @@ from sfumato.models.declared import Leaks, Span, feature_facts
 from sfumato.models.door import Floats
 from sfumato.models.given import one_column
 from sfumato.models.options import two_bounds
-from sfumato.models.price import Price, read_price
+from sfumato.models.price import Price, read_price, rows_counted
 from sfumato.models.progress import watching
 from sfumato.models.table import (
     Columns,
@@ -196,8 +195,9 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
                 hint=N_('write sf.Schema({{"Age": sf.Integer(0, 120)}})'),
                 value=type(schema).__name__,
             )
+        persons, rows = privacy_ids is not None, self.rows_per_person
         if schema is not None:
-            rows_only(schema.unit)
+            rows = rows_counted(schema.unit, rows, persons=persons)
         told = self.neighbours
         if told is None:
             told = self.schema.unit.neighbours if self.schema else "add_remove"
@@ -208,13 +208,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
                 schema=self.schema.unit.neighbours,
                 own=quoted(told),
             )
-        return read_price(
-            self.epsilon,
-            self.delta,
-            told,
-            self.rows_per_person,
-            persons=privacy_ids is not None,
-        )
+        return read_price(self.epsilon, self.delta, told, rows, persons=persons)
 
     def _read_table(self, X: Any, y: Any) -> Columns:
         name = type(self).__name__

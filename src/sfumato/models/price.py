@@ -17,10 +17,11 @@ from sfumato.account import (
     describe,
 )
 from sfumato.amount import Amount, exact
+from sfumato.declare.unit import PrivacyUnit, Unit
 from sfumato.errors import DeclarationError, quoted
 from sfumato.words import N_
 
-__all__ = ["About", "Neighbours", "Price", "Pure", "Rho", "read_price"]
+__all__ = ["About", "Neighbours", "Price", "Pure", "Rho", "read_price", "rows_counted"]
 
 Neighbours: TypeAlias = Literal["add_remove", "replace_one"]
 About: TypeAlias = tuple[Literal["row", "person"], Neighbours]
@@ -182,3 +183,21 @@ def read_price(
         text = str(whole).partition("delta ")[2]
     most = rows if persons and rows else 1
     return Price(Epsilon(epsilon), text, neighbours, most, persons)
+
+
+def rows_counted(unit: PrivacyUnit, own: Any, *, persons: bool) -> Any:
+    """Return how many rows of one person count: the estimator's number, else the schema's.
+
+    Raises:
+        DeclarationError: The schema protects people, and nobody said whose each row is.
+            Nothing was spent.
+    """
+    if not isinstance(unit, Unit):
+        return own
+    if not persons:
+        raise DeclarationError(
+            N_("the schema protects people, and this does not know whose each row is"),
+            hint=N_("name them: fit(X, y, privacy_ids=table[{column}])"),
+            column=repr(unit.column),
+        )
+    return unit.max_rows if own is None else own

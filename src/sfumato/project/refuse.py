@@ -146,7 +146,8 @@ def _one(item: ErrorDetails, raw: Mapping[str, Any], file: str) -> ProjectError:
             mend = _MEND.get(kind, N_("docs/project-file.md shows every entry"))
             if kind.startswith("model_") and "statistics" in keys:
                 mend = _STATISTIC
-            if kind == "list_type" and isinstance(item["input"], dict):
+            headed = len(keys) == 1 or key == "tables"
+            if kind == "list_type" and headed and isinstance(item["input"], dict):
                 mend = N_("write its heading in double square brackets: [[{key}]]")
             return ProjectError(
                 _WANTED.get(kind, N_("{place} cannot be {value}")),
