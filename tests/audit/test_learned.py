@@ -31,6 +31,16 @@ def test_canaries_are_declared_rows():
     assert [row["who"] for row in canaries_of(own, 3)] == [1, 2, 3]
 
 
+def test_canaries_spell_a_boolean_as_the_table_does():
+    """Any other spelling is a missing cell: no canary with one would be seen."""
+    spelt = sf.Boolean(true="yes", false="no")
+    schema = sf.Schema({"x": sf.Real(0, 1), "y": spelt})
+    order = Order("LogisticRegression", "y", epsilon="1")
+
+    assert {row["y"] for row in canaries_of(schema, 50)} == {"yes", "no"}
+    assert not model_audit(order, schema, canaries=50, confidence=SURE).finding.violated
+
+
 @pytest.mark.parametrize("delta", [None, "1e-6"])
 def test_a_sound_model_is_not_accused(delta):
     """One fit; what it could have shown at most stands beside it."""

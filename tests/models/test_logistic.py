@@ -9,6 +9,7 @@ from sklearn.model_selection import train_test_split
 import sfumato as sf
 from sfumato import models
 from sfumato.models import LogisticRegression
+from sfumato.models.table import labels_of
 
 HUGE = "1000"
 
@@ -291,6 +292,28 @@ def test_the_unit_of_a_schema_says_how_many_rows_count(pima, budget):
     model.fit(frame, y, privacy_ids=np.repeat(np.arange(256), 3))
 
     assert (model.privacy_claim_["unit"], model.privacy_claim_["rows"]) == ("person", 3)
+
+
+@pytest.mark.parametrize(
+    ("column", "labels", "classes"),
+    [
+        (sf.Boolean(true=["yes", "y"], false="no"), ["y", "no", "yes", "?"], ["no", "yes"]),
+        (sf.Boolean(true=["yes", "y"], false="no"), ["yes", "no", "yes", None], ["no", "yes"]),
+        (sf.Boolean(), ["TRUE", "false", "1", "?"], [False, True]),
+        (sf.Boolean(), [1, 0, 1.0, float("nan")], [False, True]),
+        (sf.Boolean(), [True, False, True, None], [False, True]),
+    ],
+)  # fmt: skip
+def test_labels_are_read_as_the_target_spells_them(column, labels, classes):
+    """Each spelling of a Boolean is its class, and nothing else is a class."""
+    schema = sf.Schema({"x": sf.Real(0, 1), "y": column})
+    model = LogisticRegression("1", schema=schema, target="y")
+    x = np.zeros((len(labels), 1))
+
+    ready = model._check(x, np.array(labels, object))
+
+    assert ready.facts.classes.tolist() == classes
+    assert labels_of(ready.target, ready.facts.classes).tolist() == [1, 0, 1, -1]
 
 
 @pytest.mark.parametrize(

@@ -187,3 +187,20 @@ def test_cells_are_the_same_clamped_numbers_and_keys():
     assert cells.columns["sex"].tolist() == ["F", "M", None, None, "F", "M"]
     truths = schema["smoker"].true[0], schema["smoker"].false[0]
     assert cells.columns["smoker"].tolist() == [*truths, None, *truths, None]
+
+
+@pytest.mark.parametrize("spelling", [{}, {"true": ["是", "1"], "false": "否"}])
+@pytest.mark.parametrize("estimator", ["LogisticRegression", "GaussianNB"])
+def test_a_boolean_target_is_learned_however_it_is_spelled(spelling, estimator):
+    """No row of it counted where the project spelled true and false its own way."""
+    column = sf.Boolean(**spelling)
+    rows = [{"x": i % 100, "y": (column.true if i % 100 > 49 else column.false)[0]}
+            for i in range(4000)]  # fmt: skip
+    columns = {"x": sf.Integer(0, 99), "y": column}
+
+    made, _ = trained(
+        rows, columns=columns, estimator=estimator, target="y",
+        features=("x",), epsilon="4", test_epsilon="4",
+    )  # fmt: skip
+
+    assert made.test.auc > 0.9

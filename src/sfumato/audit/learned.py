@@ -30,6 +30,7 @@ from sfumato.declare.schema import (
 )
 from sfumato.declare.unit import Unit
 from sfumato.models import ModelBudget
+from sfumato.models.declared import classes_of
 from sfumato.models.training import Order, Training
 from sfumato.noise import default
 from sfumato.synth import Synthesizer
@@ -82,7 +83,7 @@ def _cell(column: Column, word: int) -> object:
         case Category():
             return column.values[word % len(column.values)]
         case Boolean():
-            return bool(word & 1)
+            return classes_of(column)[word & 1]
         case Text():
             return "ab"[word & 1]
 
@@ -165,6 +166,8 @@ def _alike(
         one = np.array(truths, float)[:, None]
         other = np.array([np.nan if c is None else c for c in drawn], float)[None, :]
         return np.asarray(np.abs(one - other) <= width, float)
+    if isinstance(column, Boolean):
+        truths = [c is True or c in column.true for c in truths]
     texts = np.array([str(c) for c in drawn])[None, :]
     return np.asarray(np.array([str(c) for c in truths])[:, None] == texts, float)
 

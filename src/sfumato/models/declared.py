@@ -12,6 +12,7 @@ from dataclasses import dataclass
 from typing import Any, TypeAlias, final
 
 import numpy as np
+from numpy.typing import NDArray
 
 from sfumato.declare.schema import (
     Boolean,
@@ -21,7 +22,9 @@ from sfumato.declare.schema import (
     Real,
     Schema,
     Text,
+    token,
 )
+from sfumato.engine.cell import plain
 from sfumato.errors import DeclarationError, nearest, quoted
 from sfumato.words import N_
 
@@ -32,7 +35,9 @@ __all__ = [
     "PrivacyLeakError",
     "PrivacyLeakWarning",
     "Span",
+    "classes_of",
     "feature_facts",
+    "spelt",
 ]
 
 
@@ -172,6 +177,34 @@ def _of_schema(
             width=width,
         )
     return tuple(_feature(column) for _, column in columns[:width])
+
+
+def classes_of(column: Category | Boolean) -> tuple[str | int | bool, ...]:
+    """Return the classes of a target, as its rows spell them.
+
+    Examples:
+        >>> classes_of(Boolean()), classes_of(Boolean(true=["yes", "y"], false="no"))
+        ((False, True), ('no', 'yes'))
+    """
+    if isinstance(column, Boolean) and column != Boolean():
+        return column.false[0], column.true[0]
+    return column.values
+
+
+def spelt(labels: NDArray[Any], column: Boolean) -> NDArray[Any]:
+    """Return labels with each spelling of true and false as its class; others stay."""
+    no, yes = classes_of(column)
+    known = dict.fromkeys(column.false, no) | dict.fromkeys(column.true, yes)
+    found = [_class(label, known) for label in labels.tolist()]
+    return np.array([*found, None], object)[:-1]
+
+
+def _class(label: Any, known: Mapping[str, Any]) -> Any:
+    try:
+        text = token(plain(label))
+        return label if text is None else known.get(text, label)
+    except Exception:  # noqa: BLE001  no label may raise an error
+        return label
 
 
 def _feature(column: Column) -> Feature:

@@ -27,7 +27,7 @@ from sfumato.declare.schema import Boolean, Category, Integer, Real, Schema
 from sfumato.errors import DeclarationError, quoted
 from sfumato.models.budget import read_budget
 from sfumato.models.claim import claim_of
-from sfumato.models.declared import Leaks, Span, feature_facts
+from sfumato.models.declared import Leaks, Span, classes_of, feature_facts, spelt
 from sfumato.models.door import Floats
 from sfumato.models.given import one_column
 from sfumato.models.options import two_bounds
@@ -226,7 +226,10 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         if self._wants == "nothing" or y is None:
             return None
         self._target_name = getattr(y, "name", None)
-        return one_column(y, warn=True)
+        target, column = one_column(y, warn=True), self._target_column()
+        if self.classes is None and isinstance(column, Boolean):
+            return spelt(target, column)
+        return target
 
     def _facts(self, table: Columns, y: NDArray[Any] | None, leaks: Leaks) -> Facts:
         names = getattr(self, "feature_names_in_", None)
@@ -265,7 +268,7 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         if declared is None:
             column = self._target_column()
             if isinstance(column, Category | Boolean):
-                declared = column.values
+                declared = classes_of(column)
         if declared is None:
             leaks.need(
                 "classes",
