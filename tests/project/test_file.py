@@ -103,6 +103,7 @@ def test_unusable_epsilons_are_refused(project, good, text, place):
         ("upper", "uper", "columns.Glucose.uper is unknown; did you mean 'upper'?"),
         ('unit = "mg/dL"', "colour = 1",
          "columns.Glucose.colour is unknown; remove it; here may stand 'type'"),
+        ('source = "table.csv"', 'shema = "x"', "data.shema is unknown; did you mean 'schema'?"),
         ("[budget]", "[buget]", "buget is unknown; did you mean 'budget'?"),
         ("weight", "wieght",
          "releases.overview.statistics[2].wieght is unknown; did you mean 'weight'?"),

@@ -244,11 +244,9 @@ def test_what_of_a_person_does_not_count_is_said(release: Release) -> None:
     """An interval that leaves out the table's own count must not be taken for its."""
     terms = {"unit": "person", "bounds": Person("id", 3, 2)}
     person = replace(release, claim=replace(release.claim, **terms))
-    words = (
-        "People with more than 3 rows in a group, or in more than 2 groups, count only"
-    )
+    words = "rows count only up to 3 in a group, her groups only up to 2: counts"
 
     assert to_html([person], lang="en").count(words) == 2  # the cards, counts and sums
     assert words in str(person)
     assert words in to_markdown([person], lang="en")
-    assert "count only up to that" not in to_html([release], lang="en") + str(release)
+    assert "count only up to" not in to_html([release], lang="en") + str(release)

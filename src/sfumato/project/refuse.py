@@ -180,7 +180,8 @@ def _kind(item: ErrorDetails, place: str) -> ProjectError:
 def _unknown(
     keys: tuple[int | str, ...], loc: tuple[int | str, ...], place: str
 ) -> ProjectError:
-    near = nearest(str(keys[-1]), _table(loc).model_fields)
+    fields = _table(loc).model_fields.items()
+    near = nearest(str(keys[-1]), [field.alias or name for name, field in fields])
     hint = N_("did you mean {near}?")
     if "," in near:
         hint = N_("remove it; here may stand {near}")

@@ -105,9 +105,9 @@ def uncounted_words(claim: Claim, say: Say) -> str:
     if claim.bounds is None:
         return ""
     text = N_(
-        "People with more than {rows} rows in a group, or in more than {groups} groups, "
-        "count only up to that: counts and sums may lie below the table's, and no interval "
-        "covers the difference."
+        "A person's rows count only up to {rows} in a group, her groups only up to "
+        "{groups}: counts and sums may lie below the table's, and no interval covers the "
+        "difference."
     )
     rows, groups = claim.bounds.max_rows, claim.bounds.max_groups
     return say(text, rows=rows, groups=groups)
