@@ -15,8 +15,8 @@ test: $(READY)  ## formatting, lint, types, floors and all tests
 	$(BIN)/lint-imports --no-logo
 	$(BIN)/python -m pytest -q -rs -n auto --dist loadgroup
 
-test-slow: $(READY)  ## the long statistical runs
-	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest -q -m slow
+test-slow: $(READY)  ## the long statistical runs, and new random examples
+	HYPOTHESIS_PROFILE=explore $(BIN)/python -m pytest -q -m "slow or hypothesis"
 
 benchmarks: $(READY)  ## ratios against peers, in an environment of their own
 	$(PYTHON) benchmarks/run_all.py

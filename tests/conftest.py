@@ -9,12 +9,10 @@ import os
 
 from hypothesis import HealthCheck, settings
 
-settings.register_profile(
-    "steady",
-    derandomize=True,
-    database=None,
-    deadline=None,  # a busy machine is no failure
-    suppress_health_check=[HealthCheck.too_slow],
-)
-settings.register_profile("explore", derandomize=False)
+PATIENT = {  # a busy machine is no failure
+    "deadline": None,
+    "suppress_health_check": [HealthCheck.too_slow],
+}
+settings.register_profile("steady", derandomize=True, database=None, **PATIENT)
+settings.register_profile("explore", derandomize=False, **PATIENT)
 settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "steady"))
