@@ -118,6 +118,9 @@ def test_a_public_table_is_not_the_private_one(tmp_path):
         (path, link), (tmp_path, part), (tmp_path / "p*.parquet", part),
         (part, tmp_path / "p*.parquet"), (tmp_path / "*.parquet", tmp_path), (sf.CSV(path), sf.CSV(path, separator=";")),
         (sf.Postgres("postgresql:///a", "t"), sf.Postgres("postgresql:///a", "t", seconds=9)),
+        (sf.Postgres("postgresql://u:p@DB/a", "t"), sf.Postgres("postgres://v@db:5432/a?sslmode=require", "t")),
+        (sf.Postgres("postgresql://u@db/a%20b", "t"), sf.Postgres("host=db dbname='a b' user=v", "t")),
+        (sf.Postgres("postgresql://a@db", "t"), sf.Postgres("postgresql://v@/?host=db&dbname=a", "t")),
     ]  # fmt: skip
 
     for private, public in pairs:
@@ -129,6 +132,11 @@ def test_a_public_table_is_not_the_private_one(tmp_path):
     with pytest.raises(DeclarationError, match="is the private table"):
         asking.query().join(same, prefix="p_")
 
+    asked = sf.Postgres("postgresql://u@db/a", "t")
+    others = ("postgresql://u@db/b", "postgresql://u@db:1/a", "postgresql://u@c/a", "?")
+    for url in others:
+        elsewhere = sf.PublicTable(sf.Postgres(url, "t"), key="id", columns=Y, name="s")
+        sf.Dataset(asked, schema=schema, name="t", tables={"s": elsewhere})
     beside = sf.PublicTable(apart, key="id", columns=Y, name="sites")
     sf.Dataset(tmp_path, schema=schema, name="t", tables={"sites": beside})
     free = sf.PublicTable([{"x": 1, "y": 0}], key="x", columns=Y)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
@@ -11,6 +12,7 @@ from dataclasses import dataclass, field
 from glob import glob
 from pathlib import Path
 from typing import Any, final
+from urllib.parse import parse_qsl, unquote, urlsplit
 
 from sfumato.declare.lookup import PublicTable
 from sfumato.declare.schema import Schema, describing
@@ -315,7 +317,7 @@ def one_place(one: Any, other: Any) -> bool:
     if one is other:
         return True
     if isinstance(one, Postgres) and isinstance(other, Postgres):
-        places = [(x.url, x.schema, x.table) for x in (one, other)]
+        places = [(_database(str(x.url)), x.schema, x.table) for x in (one, other)]
         return places[0] == places[1]
     if isinstance(one, Spark) and isinstance(other, Spark):
         return one.table.casefold() == other.table.casefold()
@@ -323,6 +325,22 @@ def one_place(one: Any, other: Any) -> bool:
     if not all(isinstance(x, str | os.PathLike) for x in paths):
         return False
     return not _files(paths[0]).isdisjoint(_files(paths[1]))
+
+
+def _database(url: str) -> object:
+    """Return host, port and database of an address; who asks and how does not matter."""
+    try:
+        if "://" in url:
+            parts = urlsplit(url)
+            told = {"host": parts.hostname or "", "user": unquote(parts.username or ""),
+                    "port": str(parts.port or ""), "dbname": unquote(parts.path[1:])}  # fmt: skip
+            told |= dict(parse_qsl(parts.query))
+        else:  # libpq's other form: host=db dbname=clinic
+            told = dict(word.split("=", 1) for word in shlex.split(url))
+    except ValueError:
+        return url
+    host = unquote(told.get("host", "")).casefold() or "localhost"
+    return host, told.get("port") or "5432", told.get("dbname") or told.get("user", "")
 
 
 def _files(path: str | os.PathLike[str]) -> set[object]:
