@@ -124,7 +124,7 @@ def _words(advice: _Advice) -> list[str]:
         visible(project.title[tongue()]),
         *standing_words(project.budget, advice.left),
         say(
-            N_("number of rows for which errors of means are expected: {rows}"),
+            N_("errors of means are expected for this many rows: {rows}"),
             rows=size,
         ),
     ]

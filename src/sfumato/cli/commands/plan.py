@@ -62,7 +62,7 @@ def _words(project: Project, left: Standing, rows: int) -> list[str]:
         unit_words(project.dataset),
         *standing_words(project.budget, left),
         say(
-            N_("number of rows for which errors of means are expected: {rows}"),
+            N_("errors of means are expected for this many rows: {rows}"),
             rows=size or rows,
         ),
     ]
