@@ -125,6 +125,19 @@ def test_a_stand_in_of_one_value_or_none_has_bounds_all_the_same(run, cells):
     assert done.exit_code == 0, done.output
 
 
+@pytest.mark.usefixtures("project")
+def test_a_synthetic_stand_in_is_read_beside_a_table_in_gb18030(run):
+    """What synth writes begins with the mark of UTF-8, whatever the table is written in."""
+    text = Path("project.toml").read_text("utf-8")
+    text = text.replace("[data]", '[data]\nencoding = "gb18030"')
+    Path("project.toml").write_text(text, "utf-8")
+    Path("public.csv").write_text(PUBLIC, "utf-8-sig")
+
+    done = run(*BASE, "--public", "public.csv", "--amounts", "1")
+
+    assert done.exit_code == 0, done.output
+
+
 def test_another_name_of_the_private_table_is_no_stand_in(project, run) -> None:
     """What tune prints are exact figures of the table that it is given."""
     Path("copy.csv").hardlink_to("table.csv")

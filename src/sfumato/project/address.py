@@ -95,10 +95,22 @@ def table_name(source: Source) -> str:
 
 
 def written_alike(source: object, path: Path) -> CSV | Path:
-    """Return another file of the same columns, written as a project's own table is."""
-    if isinstance(source, CSV) and not _is_columnar(path):
-        return replace(source, path=path)
-    return path
+    """Return another file of the same columns, written as a project's own table is.
+
+    One that begins with the mark of UTF-8, as synthetic tables do, is in UTF-8.
+    """
+    if not isinstance(source, CSV) or _is_columnar(path):
+        return path
+    encoding = "utf-8" if _is_marked(path) else source.encoding
+    return replace(source, path=path, encoding=encoding)
+
+
+def _is_marked(path: Path) -> bool:
+    try:
+        with path.open("rb") as file:
+            return file.read(3) == codecs.BOM_UTF8
+    except OSError:  # told by whoever opens it in earnest
+        return False
 
 
 def _is_columnar(path: Path) -> bool:
