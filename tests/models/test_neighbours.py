@@ -165,9 +165,11 @@ def test_an_identifier_of_bytes_that_are_no_text_fails_no_search():
         ([True, 1], 2),
         ([7, 7.0, "7"], 1),
         (pd.Series([2**53 + 1, 2**53 + 2, None], dtype="Int64"), 2),
+        (pd.Series(pd.Categorical([2**53 + 1, 2**53 + 2, None])), 2),
         (pl.Series([2**53 + 1, 2**53 + 2, None]), 2),
+        (pl.Series([2**53 + 1, 2**53 + 2], dtype=pl.Int128), 2),
     ],
-    ids=["ends in NUL", "true and 1", "one person", "pandas", "polars"],
+    ids=["NUL", "true, 1", "one", "pandas", "categories", "polars", "polars, 128 bits"],
 )
 def test_identifiers_keep_what_tells_them_apart(ids, people):
     """Two people of one identifier would each move the other's rows."""
@@ -192,8 +194,15 @@ def nullable(cells):
     return pd.Series(pd.array(cells))
 
 
+def listed(cells):
+    """Return a pandas column of categories."""
+    return pd.Series(pd.Categorical(cells))
+
+
 @pytest.mark.parametrize(
-    "form", [list, pl.Series, nullable], ids=["list", "polars", "pandas"]
+    "form",
+    [list, pl.Series, nullable, listed],
+    ids=["list", "polars", "pandas", "categories"],
 )
 @pytest.mark.parametrize(("labels", "classes"), CASES, ids=str)
 def test_a_missing_label_changes_no_other_label(form, labels, classes):
@@ -252,6 +261,16 @@ def test_columns_of_every_type_of_pandas_are_read():
     read = encoder.encode(as_columns(frame, "x"), slice(None))
 
     assert read.tolist() == [[1.0] * 6, [-1.0] * 6, [1.0] * 6]
+
+
+def test_a_missing_category_is_a_missing_number():
+    """It was read as the least whole number, hence as the lower bound."""
+    cells = {"a": pd.Categorical([1, 0, None]), "b": [1, 0, 1]}
+    encoder = Encoder((Span(0.0, 1.0),) * 2)
+
+    read = encoder.encode(as_columns(pd.DataFrame(cells), "x"), slice(None))
+
+    assert read.tolist() == [[1.0, 1.0], [-1.0, -1.0], [0.0, 1.0]]
 
 
 PERSONS = sf.Unit("id", max_rows=3, max_groups=1)

@@ -50,12 +50,14 @@ def column_of(series: Any) -> NDArray[Any]:
     """
     if type(series).__module__.partition(".")[0] == "polars":
         exact = series.dtype.is_integer() or str(series.dtype) == "Boolean"
-        if exact and series.null_count():
+        if exact and (series.null_count() or str(series.dtype).endswith("Int128")):
             return _objects(series.to_list())
+    elif hasattr(series, "cat"):  # a gap would make fractions of whole numbers
+        if (gone := series.isna()).any():
+            return _with_gaps(series, gone)
     elif (machine := getattr(series.dtype, "numpy_dtype", None)) is not None:
         if machine.kind in "biu" and (gone := series.isna()).any():
-            cells = zip(gone, series, strict=True)
-            return _objects([None if is_gone else plain(c) for is_gone, c in cells])
+            return _with_gaps(series, gone)
         if machine.kind in "biu":
             return np.asarray(series.to_numpy(machine))
     return np.asarray(series.to_numpy())
@@ -85,6 +87,11 @@ def one_column(values: Any, *, warn: bool = False) -> NDArray[Any]:
 def _is_small(numbers: Iterable[float]) -> bool:
     """Tell whether all whole numbers are the same in every type."""
     return all(-_EXACT < v < _EXACT for v in numbers if isinstance(v, int))
+
+
+def _with_gaps(series: Any, gone: Any) -> NDArray[Any]:
+    cells = zip(gone, series, strict=True)
+    return _objects([None if is_gone else plain(cell) for is_gone, cell in cells])
 
 
 def _objects(cells: Any) -> NDArray[Any]:
