@@ -267,6 +267,18 @@ def test_an_anchor_may_lie_elsewhere(book, path, tmp_path):
         book(path)
 
 
+def test_an_anchor_in_a_folder_that_is_missing_is_named(book, path):
+    """And not the ledger; with the folder made it goes on."""
+    anchor = path.parent / "no" / "a.anchor"
+    with pytest.raises(
+        LedgerError, match=r"the anchor .*a\.anchor cannot be written: No"
+    ):
+        book(path, anchor=anchor)
+
+    anchor.parent.mkdir()
+    assert book(path, anchor=anchor).left == Epsilon("1")
+
+
 def test_an_anchor_that_cannot_be_opened_is_refused(book, path):
     """A folder in its place: the debit fails, nothing is spent."""
     ledger = book(path)

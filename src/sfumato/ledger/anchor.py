@@ -113,8 +113,15 @@ class Anchor:
         """Create the file for a new ledger and put it on disk.
 
         Called where nobody else can: inside the transaction that creates the ledger.
+
+        Raises:
+            LedgerError: It cannot be written, as where its folder is missing. Nothing
+                was spent.
         """
-        write_first(self.path, identity)
+        try:
+            write_first(self.path, identity)
+        except OSError as error:
+            raise self._not_writable(error) from None
         sync_folder(self.path.parent)
 
     @property
@@ -298,15 +305,18 @@ class Anchor:
             try:
                 self._file = os.open(self.path, flags)
             except OSError as error:
-                raise LedgerError(
-                    N_("the anchor {path} cannot be written: {reason}"),
-                    hint=N_("nothing was spent; whoever debits must write it as well"),
-                    path=str(self.path),
-                    reason=error.strerror,
-                ) from None
+                raise self._not_writable(error) from None
             found = os.fstat(self._file)
             self._same = found.st_dev, found.st_ino
         return self._file
+
+    def _not_writable(self, error: OSError) -> LedgerError:
+        return LedgerError(
+            N_("the anchor {path} cannot be written: {reason}"),
+            hint=N_("nothing was spent; whoever debits must write it as well"),
+            path=str(self.path),
+            reason=error.strerror,
+        )
 
 
 def _seek_and_read(file: int, size: int, at: int) -> bytes:
