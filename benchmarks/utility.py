@@ -208,8 +208,9 @@ def speed() -> list[str]:
 def coverage(releases: int) -> list[str]:
     """Every kind of figure, by `intervals.py`."""
     return [
-        f"| 95 % intervals that hold, {how}, {name} | {share:.4f} | 0.945–0.97 |"
-        for how, name, share in intervals.simulate(releases)
+        f"| 95 % intervals that hold, {how}, {table}, {name} | {seen.holds:.4f} "
+        f"| 0.945–0.97: {seen.verdict} |"
+        for how, table, name, seen in intervals.simulate(releases)
     ]
 
 
