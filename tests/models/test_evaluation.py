@@ -3,6 +3,7 @@
 import numpy as np
 import pytest
 from scipy.sparse import csr_matrix
+from scipy.stats import binom
 from sklearn.metrics import roc_auc_score
 from sklearn.model_selection import train_test_split
 
@@ -14,7 +15,8 @@ from sfumato.models import (
     evaluate_for_owner,
 )
 from sfumato.models.door import counts
-from sfumato.models.evaluation import _cells
+from sfumato.models.evaluation import Evaluation, _auc, _cells
+from sfumato.models.price import read_price
 
 
 @pytest.fixture
@@ -42,6 +44,26 @@ def test_one_charge_gives_every_figure(fitted):
     shares = [c.share for c in test.calibration if c.share is not None]
     assert all(0 <= s <= 1 for s in shares)
     assert test.claim["epsilon"] == "8"
+
+
+@pytest.mark.parametrize(("rows", "epsilon"), [(20, "0.5"), (60, "1"), (400, "0.5")])
+def test_the_interval_of_an_auc_holds_as_often_as_it_says(rows, epsilon):
+    """Also where noise makes most of the cells, and where few rows are tested."""
+    place = np.arange(rows) * 20 // rows
+    exact = np.zeros((2, 20), np.int64)
+    np.add.at(exact, ((np.arange(rows) % 4 + place > 12).astype(int), place), 1)
+    share = read_price(epsilon, 0, "add_remove").share()
+    claim, edges = {"neighbours": "add_remove"}, tuple(np.linspace(0, 1, 21))
+
+    held = 0
+    for _ in range(200):
+        cells = counts(exact, share)
+        low, high = Evaluation(
+            ("a", "b"), cells, edges, float(epsilon), claim
+        ).auc_interval()
+        held += low <= _auc(exact) <= high
+
+    assert held >= binom.ppf(1e-9, 200, 0.94)
 
 
 def test_a_row_adds_one_to_one_cell(fitted):
