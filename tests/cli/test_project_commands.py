@@ -307,7 +307,7 @@ def test_a_draft_names_the_column_that_says_whose_a_row_is(run):
     Path("t.csv").write_text("id,Age\n1,3\n", "utf-8")
     none = run("init", "t.csv", "--force", "--lang", "en").stdout
 
-    assert "has a person several rows of one Patient ID?" in said
+    assert "if several rows have the same Patient ID, complete [unit]" in said
     assert '# column = "Patient ID"' in text
     assert "# observed: days such as 2024-02-29: 1; keys: '2024-02-29'" in text
     assert "Caution" not in none

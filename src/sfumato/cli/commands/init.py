@@ -63,9 +63,9 @@ def _init(
         click.echo(
             say(
                 N_(
-                    "Caution: has a person several rows of one {column}? Then complete "
-                    "[unit]: as it stands, each row is protected by itself, and a person "
-                    "less than the releases say."
+                    "Caution: if several rows have the same {column}, complete [unit]: as it "
+                    "stands, each row is protected by itself, and a person with k rows "
+                    "only with k times ε."
                 ),
                 column=visible(column),
             )
