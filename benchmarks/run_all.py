@@ -1,4 +1,6 @@
-"""Run every benchmark in an environment of its own and write docs/benchmarks.md.
+"""Run the benchmarks that have peers, in an environment of their own.
+
+The page goes to build/benchmarks.md: docs/benchmarks.md has more, put there by hand.
 
 The peers (OpenDP, diffprivlib) are installed beside sfumato into .venv-benchmarks, at
 versions that work together; sfumato itself does not depend on them.
@@ -69,14 +71,13 @@ def main() -> None:
             ]
             subprocess.run(command, check=True)
             pages.append(out.read_text(encoding="utf-8").replace("\n# ", "\n## "))
-    head = (
-        "# Benchmarks\n\nWritten by `make benchmarks`. Figures are CPU times and errors of "
-        "one run on one machine: read the ratios.\n\n"
-    )
-    text = head + "\n".join(
+    text = "# Benchmarks\n\n" + "\n".join(
         f"## {p.lstrip('# ')}" if p.startswith("# ") else p for p in pages
     )
-    (ROOT / "docs" / "benchmarks.md").write_text(text, encoding="utf-8")
+    page = ROOT / "build" / "benchmarks.md"
+    page.parent.mkdir(exist_ok=True)
+    page.write_text(text, encoding="utf-8")
+    print(f"written to {page}")
 
 
 if __name__ == "__main__":
