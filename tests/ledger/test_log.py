@@ -21,7 +21,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sfumato.account import Epsilon
-from sfumato.errors import LedgerError
+from sfumato.errors import BudgetExceededError, LedgerError
 from sfumato.ledger import (
     Blocks,
     Ledger,
@@ -38,6 +38,7 @@ from sfumato.ledger.balances import Balance, charge
 from sfumato.ledger.chain import Tail, genesis, link
 from sfumato.ledger.debits import Order
 from sfumato.ledger.log import FIRST, LENGTH, Log
+from sfumato.ledger.plain import write_plainly
 from sfumato.ledger.running import Running
 from sfumato.ledger.sqlite import SqliteStore
 from sfumato.ledger.standing import Standings
@@ -102,6 +103,79 @@ def test_the_running_ledger_charges_by_the_rule(debits):
             running.append(("debit", "d", None, 0), "{}", changes=changes)
             balances.update({b.key: b for b in wanted})
         assert running.budgets.balances() == balances
+
+
+class Kept:
+    """A log that keeps what is written."""
+
+    file = -1
+
+    def __init__(self):
+        self.data = bytearray(FIRST + LENGTH)
+
+    def write(self, data, at):
+        self.data[at : at + len(data)] = data
+
+
+def twins(cap=60):
+    """Return two running ledgers of one budget, in which one debit was made."""
+    rows = [(7, "d", "dataset", "", "", "epsilon", cap, 9, 0, 0, 0, 0)]
+    rows.append((8, "e", "dataset", "", "", "epsilon", cap, 9, 0, 0, 0, 0))
+    header = b"x" * 15 + b"0"
+    both = [Running(Tail(0, genesis("x"), 0), rows, header) for _ in "ab"]
+    for running in both:
+        Order("d", Amounts("epsilon", 1), "p").quick(running, None)
+    return both
+
+
+def in_detail(running, batch, log):
+    """Write debits as the general way does; return how many fit."""
+    for done, ticket in enumerate(batch):
+        made = ticket.job.quick(running, None)
+        if made is None:
+            return done
+        ticket.value, record = made
+        at = running.at
+        running.wrote(at + len(record), at)
+        log.write(record + running.end, at)
+    return len(batch)
+
+
+PLAIN = st.builds(
+    Order,
+    dataset=st.sampled_from("dddde"),
+    cost=st.builds(
+        Amounts, st.sampled_from(["epsilon"] * 9 + ["zcdp"]), st.integers(0, 20),
+        st.integers(0, 3),
+    ),
+    plan=st.text(), limits=st.just(()), blocks=st.just(()), request=st.none(),
+    descriptor=st.text(),
+)  # fmt: skip
+
+
+@given(st.lists(st.lists(PLAIN, min_size=1, max_size=4), max_size=5))
+@settings(deadline=None)
+def test_a_plain_debit_is_written_as_the_general_way_writes_it(batches):
+    """Each byte, each outcome and all that is remembered, whatever is asked."""
+    plain, general = twins()
+    logs = Kept(), Kept()
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("plain", "debits"):
+            patch.setattr(f"sfumato.ledger.{module}.now", lambda: "2026-01-01T00:00:00")
+        for batch in batches:
+            mine, theirs = ([Ticket(x) for x in batch] for _ in "ab")
+            own = [x.dataset == "d" for x in batch]
+            stop = own.index(False) if False in own else len(batch)  # not the sole one
+            done = write_plainly(plain, mine, logs[0])
+            assert done == in_detail(general, theirs[:stop], logs[1])
+            assert [t.value for t in mine] == [t.value for t in theirs]
+    assert logs[0].data == logs[1].data
+    for name in ("tail", "at", "end", "records", "headings"):
+        assert getattr(plain, name) == getattr(general, name)
+    assert plain.budgets.balances() == general.budgets.balances()
+    assert plain.budgets.lacking == general.budgets.lacking
+    assert plain.mark("x") == general.mark("x")
+    assert plain.budgets.lacking == {}
 
 
 @given(st.text(), st.text(), st.none() | st.text(), st.lists(st.text()), st.lists(st.tuples(st.text(), st.text())))  # fmt: skip
@@ -710,6 +784,68 @@ def test_what_is_durable_is_told_though_the_next_request_fails(book, path, monke
             ticket.result()
     assert heads(path)[-1] == paid.head
     assert str(ledger.spent) == "0.02"
+
+
+def test_requests_of_every_kind_share_a_turn(book, path):
+    """Plain ones first, then what only the general way or a transaction decides."""
+    ledger = book(path)
+    ledger.debit(HUNDREDTH, plan="p")
+    asked = [
+        order(), order(), order(request="k"), order(), order(10**13), order(),
+        order(request="k"),
+    ]  # fmt: skip
+    batch = [Ticket(x) for x in asked]
+
+    ledger._writer._commit(batch)
+
+    told = [batch[i].result().head for i in (0, 1, 2, 3, 5)]
+    with pytest.raises(BudgetExceededError):
+        batch[4].result()
+    with pytest.raises(LedgerError, match="answer is not stored"):
+        batch[6].result()
+    assert told == heads(path)[-5:]
+    assert str(ledger.spent) == "0.06"
+    assert verify(path).sound
+
+
+@pytest.mark.parametrize("size", [1, 16])
+def test_a_log_that_becomes_full_in_a_batch_is_emptied(book, path, size):
+    """No record stands over its end, and none is lost or charged twice."""
+    ledger, told = book(path, cap="1000"), []
+    long = json.dumps({"x": "y" * 9000})
+    for _ in range(160 // size):
+        batch = [Ticket(order(descriptor=long)) for _ in range(size)]
+        ledger._writer._commit(batch)
+        told += [t.result().head for t in batch]
+
+    assert LENGTH < 160 * 9000 / 2
+    assert told == heads(path)[-160:]
+    assert str(ledger.spent) == "1.6"
+    assert verify(path).sound
+
+
+def limited(path):
+    """Debit plainly, then under a limit, then plainly; return what the limit says."""
+    ledger = Ledger(path, dataset="pima", cap=Epsilon("1"))
+    [ledger.debit(HUNDREDTH, plan="p") for _ in range(2)]
+    ann = Limit("analyst", "ann", Epsilon("0.1"))
+    under = Ledger(path, dataset="pima", cap=Epsilon("1"), limits=[ann])
+    for each in (ledger, ledger, under, ledger, under):
+        each.debit(HUNDREDTH, plan="p")
+    assert str(ledger.spent) == "0.07"
+    assert verify(path).sound
+    return [b.spent // 10**10 for b in ledger.balances() if b.name == "ann"]
+
+
+def test_a_limit_is_charged_though_debits_before_were_plain(path):
+    """What nearly every debit needs not, some do."""
+    assert limited(path) == [2]
+
+
+def test_a_planted_debit_that_is_taken_as_plain_is_caught(path, monkeypatch):
+    """If limits were not looked at, they would not be charged."""
+    monkeypatch.setattr(logbook, "is_plain", lambda job: type(job) is Order)
+    assert limited(path) != [2]
 
 
 def test_closing_waits_for_a_thread_at_work(book, path):

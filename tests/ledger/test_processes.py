@@ -221,14 +221,14 @@ def test_one_refusal_does_not_fail_the_others(book, path):
 def test_waiting_debits_share_a_commit(book, path):
     """While one thread writes, all who wait are written together by the next."""
     ledger, commits = book(path, cap="1000"), []
-    write = ledger._writer._commit
+    write = ledger._writer._serve
 
     def counted(batch):
         commits.append(len(batch))
         time.sleep(0.02)
         write(batch)
 
-    ledger._writer._commit = counted
+    ledger._writer._serve = counted
     in_threads(16, lambda: ledger.debit(HUNDREDTH, plan="p"))
 
     assert sum(commits) == 16
@@ -236,17 +236,20 @@ def test_waiting_debits_share_a_commit(book, path):
     assert verify(path).sound
 
 
-def test_an_interrupt_leaves_no_thread_waiting(book, path):
-    """KeyboardInterrupt in the writing thread: the others get an error, not a hang."""
+@pytest.mark.parametrize("times", [1, 2])
+def test_an_interrupt_leaves_no_thread_waiting(book, path, times):
+    """KeyboardInterrupt in who writes alone, then in who leads: no other thread hangs."""
     ledger, outcomes = book(path), []
-    write, gate = ledger._writer._commit, threading.Event()
+    write, gate, left = ledger._writer._serve, threading.Event(), [None] * times
 
     def interrupted(_batch):
         gate.wait(10)
-        ledger._writer._commit = write
+        left.pop()
+        if not left:
+            ledger._writer._serve = write
         raise KeyboardInterrupt
 
-    ledger._writer._commit = interrupted
+    ledger._writer._serve = interrupted
 
     def work():
         try:
@@ -256,13 +259,15 @@ def test_an_interrupt_leaves_no_thread_waiting(book, path):
 
     threads = [threading.Thread(target=work) for _ in range(4)]
     [t.start() for t in threads]
+    while len(ledger._writer._queue._waiting) < 2:
+        time.sleep(0.001)  # one writes, one leads and waits for it, two wait behind
     gate.set()
     [t.join(10) for t in threads]
 
     assert not any(t.is_alive() for t in threads)
-    kinds = {type(o).__name__ for o in outcomes}
-    assert "KeyboardInterrupt" in kinds
-    assert kinds <= {"KeyboardInterrupt", "LedgerError", "Receipt"}
+    kinds = [type(o).__name__ for o in outcomes]
+    assert kinds.count("KeyboardInterrupt") == times
+    assert set(kinds) <= {"KeyboardInterrupt", "LedgerError", "Receipt"}
     assert ledger.debit(TENTH, plan="p").sequence >= 1
 
 

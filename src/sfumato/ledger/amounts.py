@@ -80,7 +80,8 @@ def read_cost(loss: Loss) -> Amounts:
             hint=N_('give a loss in whole units, such as Epsilon("0.5")'),
             cost=quoted(loss),
         )
-    return Amounts(measure, units, delta)
+    made: Amounts = tuple.__new__(Amounts, (measure, units, delta))
+    return made
 
 
 def _is_whole(number: object) -> bool:

@@ -27,6 +27,7 @@ from sfumato.words import N_
 __all__ = ["Answer", "Order", "Paid", "Stored", "check_text", "read_order"]
 
 _LONGEST = 200
+_quickly = tuple.__new__  # of a named tuple: in a third of the time
 _EARLIER = "SELECT 1 FROM entry WHERE dataset = ? AND request = ?"
 
 
@@ -81,23 +82,21 @@ class Order(NamedTuple):
         self, running: Running, peek: Callable[..., list[Any]]
     ) -> tuple[Paid, bytes] | None:
         """Charge the running ledger; none if a transaction must decide."""
-        if self.request is not None and (
-            running.has_request(self.dataset, self.request)
-            or peek(_EARLIER, self.dataset, self.request)
+        dataset, cost, _, limits, blocks, request, _ = self
+        if request is not None and (
+            running.has_request(dataset, request) or peek(_EARLIER, dataset, request)
         ):
             return None
-        changes = running.budgets.changes(
-            self.dataset, self.cost, self.limits, self.blocks
-        )
+        changes = running.budgets.changes(dataset, cost, limits, blocks)
         if changes is None:
             return None
         _, spent, delta_spent, _, _ = changes[-1]
         time = now()
         body = self.body(running.tail, spent, delta_spent, time)
-        heading = "debit", self.dataset, self.request, 0
+        heading = "debit", dataset, request, 0
         record = running.append(heading, body, changes=changes)
         told = record.debits, record.hash, spent, delta_spent, time
-        return tuple.__new__(Paid, told), record.bytes()
+        return _quickly(Paid, told), record.bytes()
 
     def body(self, tail: Tail, spent: int, delta_spent: int, time: str) -> str:
         """Return the body of the entry that follows `tail`.

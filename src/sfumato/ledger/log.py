@@ -47,7 +47,18 @@ from sfumato.words import N_
 if sys.platform != "win32":
     import fcntl
 
-__all__ = ["FIRST", "LENGTH", "WORD", "Added", "Log", "Record", "flush", "start"]
+__all__ = [
+    "CLOSED",
+    "END",
+    "FIRST",
+    "LAST",
+    "WORD",
+    "Added",
+    "Log",
+    "Record",
+    "flush",
+    "start",
+]
 
 FIRST = 4096  # where the first record stands: the header has a page of its own
 LENGTH = 512 * 1024
@@ -55,12 +66,14 @@ _MAGIC = b"sfumato log of ledger "
 WORD = 16
 _HEADER = len(_MAGIC) + 32 + 1 + WORD
 _START = 8  # digits: where the last record begins
-_END = 1 + WORD + _START
+END = 1 + WORD + _START
+LAST = FIRST + LENGTH - END  # where the last record must end
+CLOSED = -1
 _LINE = re.compile(
     rb"([0-9a-f]{8}) (\d{1,19}) (\d{1,19}) ([0-9a-f]{64}) (-|\+?[0-9:,]+|\+) (\d{1,19}) (-?\d{1,19})\n"
 )
 _NEWS = 1 << 13  # bytes that are read at first
-_CLOSED = -1
+_sync = getattr(os, "fdatasync", os.fsync)
 _HAVE_ADVICE = hasattr(os, "posix_fadvise")
 
 
@@ -99,7 +112,7 @@ class Record(NamedTuple):
         ).encode("ascii")
         if content:
             rest += content
-        return b"%08x%b" % (zlib.crc32(rest), rest)
+        return f"{zlib.crc32(rest):08x}".encode("ascii") + rest
 
 
 class Added(NamedTuple):
@@ -127,7 +140,7 @@ class Log:
     def __init__(self, path: Path) -> None:
         """Name the file."""
         self.path = path
-        self.file = _CLOSED  # the open file; whoever reads a closed one gets an error
+        self.file = CLOSED  # the open file; whoever reads a closed one gets an error
         self._same = (0, 0)
 
     def open(self, identity: str, *, create: bool = True) -> bool:
@@ -136,7 +149,7 @@ class Log:
         Raises:
             LedgerError: It is no log, or another ledger's. Nothing was spent.
         """
-        if self.file != _CLOSED:
+        if self.file != CLOSED:
             return True
         if not create and not self.path.exists():
             return False
@@ -155,8 +168,8 @@ class Log:
 
     def close(self) -> None:
         """Close the file."""
-        if self.file != _CLOSED:
-            file, self.file = self.file, _CLOSED
+        if self.file != CLOSED:
+            file, self.file = self.file, CLOSED
             os.close(file)
 
     def is_in_place(self) -> bool:
@@ -199,7 +212,7 @@ class Log:
         Whoever has read it meanwhile reads anew: first his end goes, then the word, and
         the records last. So who is cut off between leaves them whole or unknown to all.
         """
-        self.write(bytes(_END), stop)
+        self.write(bytes(END), stop)
         header = self.header()[:-WORD] + _new_word(busy=False)
         self.write(header, 0)
         self.write(self.end(header, 0).ljust(stop - at, b"\0"), at)
@@ -210,7 +223,7 @@ class Log:
 
     def is_as_left(self, at: int, end: bytes) -> bool:
         """Return whether the end stands where somebody remembers it."""
-        return os.pread(self.file, _END, at) == end
+        return os.pread(self.file, END, at) == end
 
     def has_end_behind(self, at: int, header: bytes) -> bool:
         """Return whether another end with this word stands behind the last record.
@@ -237,11 +250,11 @@ class Log:
             return _NOTHING
         if stop < 0:
             return None
-        last = data[stop + 1 + WORD : stop + _END]
+        last = data[stop + 1 + WORD : stop + END]
         found = _read(data, int(last) - at) if last.isdigit() else None
         if found is None or found[1] != stop:
             return None
-        return Added(found[0], at + stop, data[stop : stop + _END], data[:stop])
+        return Added(found[0], at + stop, data[stop : stop + END], data[:stop])
 
     def records(
         self, at: int, tail: Tail, *, passing: bool = False
@@ -277,10 +290,6 @@ class Log:
                 yield None, at + start
             else:
                 return
-
-    def fits(self, at: int, size: int) -> bool:
-        """Return whether so many bytes have room at a place."""
-        return at + size + _END <= FIRST + LENGTH
 
     def write(self, data: bytes, at: int) -> None:
         """Write records and the end behind them; not yet durable."""
@@ -340,10 +349,8 @@ def flush(file: int) -> None:
     """Wait until what was written to an open file is on the disk."""
     if sys.platform == "darwin":
         fcntl.fcntl(file, fcntl.F_FULLFSYNC)  # fsync alone does not reach the disk
-    elif hasattr(os, "fdatasync"):
-        os.fdatasync(file)
     else:
-        os.fsync(file)
+        _sync(file)
 
 
 def _read(data: bytes, start: int) -> tuple[Record, int] | None:

@@ -34,8 +34,9 @@ from typing import Any
 from sfumato.errors import LedgerError
 from sfumato.ledger.anchor import Anchor, Mark
 from sfumato.ledger.balances import Balance
-from sfumato.ledger.log import FIRST, LENGTH, Log, flush, start
+from sfumato.ledger.log import CLOSED, END, FIRST, LAST, Log, flush, start
 from sfumato.ledger.place import Folders
+from sfumato.ledger.plain import is_plain, write_plainly
 from sfumato.ledger.running import Running, read_running
 from sfumato.ledger.sqlite import SqliteStore
 from sfumato.ledger.store import Database
@@ -81,18 +82,25 @@ class Logbook:
             LedgerError: The ledger cannot be used. Nothing was spent, except where the
                 text says that the charge stands.
         """
-        self._open()
+        if self._log.file == CLOSED:
+            self._open()
+        rest, running = batch, self._running
         try:
-            rest = self._add(batch)
-            if rest and len(rest) < len(batch):
-                self._transact_rest(rest)
-            elif rest:
+            alone = running and not running.company and running.budgets.sole
+            if running and alone and is_plain(batch[0].job):
+                rest = batch[self._add_alone(running, batch) :]
+            if rest:
+                rest = self._add(rest)
+            if rest:
                 self._transact(rest)
         except BaseException as error:
             self._running = None  # it may know what the log does not
             if isinstance(error, (sqlite3.Error, OSError)):
-                raise self._store.refusal(error) from None
-            raise
+                error = self._store.refusal(error)
+            if len(rest) == len(batch) or not isinstance(error, LedgerError):
+                raise error from None
+            for ticket in rest:  # those before are durable, and told so
+                ticket.fail(error)
 
     def top(self, dataset: str) -> Balance | None:
         """Return the budget of a data set as it is now."""
@@ -155,15 +163,36 @@ class Logbook:
 
     # -- the quick way -------------------------------------------------------------
 
+    def _add_alone(self, running: Running, batch: list[Ticket[Any]]) -> int:
+        """Do what `_add` does where nobody else writes; return how many were served."""
+        file, at = self._log.file, running.at
+        try:  # an interrupt may come as soon as the turn is had
+            sleep_until_mine(file)
+            as_left = os.pread(file, END, at) == running.end
+            if not as_left or not self._anchor.is_as_left():
+                return 0
+            made = 0 if running.busy else write_plainly(running, batch, self._log)
+            if made:
+                try:  # a look while the disk works: do the files lie where they lay?
+                    if not self._folders.are_same():
+                        self._check_files(strict=True)
+                        self._check_anchor(running)
+                except BaseException:
+                    self._log.take_back(at, running.at)
+                    raise
+        finally:
+            unlock(file)
+        if made:
+            self._make_durable(running, file, batch[:made])
+        return made
+
     def _add(self, batch: list[Ticket[Any]]) -> list[Ticket[Any]]:
         """Write what can plainly be accepted; return the requests from the first other."""
-        file, running = self._log.file, self._running
+        file = self._log.file
         try:  # an interrupt may come as soon as the turn is had
-            looked = self._take_turn(file, running)
-            if running is None or not self._is_as_left(running):
-                running = self._newest(looked=looked)
-            room = running.at + _ROOM * len(batch) < FIRST + LENGTH
-            room = room or running.at == FIRST
+            running = self._newest(looked=self._take_turn(file, self._running))
+            at = running.at
+            room = at + _ROOM * len(batch) < LAST or at == FIRST
             made = self._write(running, batch) if room and not running.busy else 0
         finally:
             unlock(file)
@@ -198,49 +227,29 @@ class Logbook:
             self._check_files(strict=True)
         return False
 
-    def _is_as_left(self, running: Running) -> bool:
-        """Return whether this process was the last to write, as far as one look tells."""
-        return (
-            not running.company
-            and self._log.is_as_left(running.at, running.end)
-            and self._anchor.is_as_left()
-        )
-
     def _write(self, running: Running, batch: list[Ticket[Any]]) -> int:
         """Write one record per request, as far as they can plainly be accepted."""
         log, peek, at = self._log, self._store.peek, running.at
         made: list[bytes] = []
         for ticket in batch:
-            record = ticket.hurry(running, peek)
-            if record is None:
+            quick = getattr(ticket.job, "quick", None)
+            done = quick(running, peek) if quick else None
+            if done is None:
                 break
+            ticket.value, record = done
             made.append(record)
         if not made:
             return 0
         data = made[0] if len(made) == 1 else b"".join(made)
         stop = at + len(data)
-        if not log.fits(at, len(data)):
+        if stop > LAST:
             self._running = None
             return 0
         running.wrote(stop, stop - len(made[-1]))
         log.write(data + running.end, at)
         if not running.company:
             start(log.file, at, stop)
-            self._look(running, at, stop)
         return len(made)
-
-    def _look(self, running: Running, at: int, stop: int) -> None:
-        """Look, while the disk works, whether the files still lie where they lay.
-
-        Where they do not, what was written is taken back: the turn is held.
-        """
-        try:
-            if not self._folders.are_same():
-                self._check_files(strict=True)
-                self._check_anchor(running)
-        except BaseException:
-            self._log.take_back(at, stop)
-            raise
 
     def _catch_up(self, running: Running) -> bool:
         """Take over what others have added; false if one look does not tell."""
@@ -329,8 +338,7 @@ class Logbook:
     ) -> None:
         """Return when the disk has every record up to now, and the anchor their mark."""
         # All that can be done while the disk works.
-        mark = running.mark(self._identity)
-        running.marked(mark.place)  # where this fails, all is read anew
+        mark = running.mark(self._identity)  # where this fails, all is read anew
         for ticket in batch:
             ticket.finish()
         try:
@@ -354,15 +362,6 @@ class Logbook:
             mark = self._copy(running, batch)
             if mark is not None:
                 self._witness.record(mark, self._identity)
-
-    def _transact_rest(self, rest: Sequence[Ticket[Any]]) -> None:
-        """Serve requests whose failure does not concern those before: they are told."""
-        try:
-            self._transact(rest)
-        except LedgerError as error:
-            self._running = None
-            for ticket in rest:
-                ticket.fail(error)
 
     def _copy(self, running: Running, batch: Sequence[Ticket[Any]]) -> Mark | None:
         """Return what the anchor must remember of it."""

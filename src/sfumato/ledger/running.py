@@ -27,7 +27,6 @@ from sfumato.words import N_
 __all__ = ["Running", "read_running"]
 
 _LATELY = 200  # own records after another process was last seen to write
-_STATED = 8  # budgets, at most, that each record states
 _KEPT = 32  # groups of records, passed over, that are kept as bytes
 _quickly = tuple.__new__  # of a named tuple: in a third of the time
 
@@ -55,8 +54,8 @@ class Running:
         self._log = log
         self._set(header)
         self.company = 0  # above 0: another process has written lately
-        self._records: list[Record] = []
-        self._headings: list[Heading | None] = []
+        self.records: list[Record] = []
+        self.headings: list[Heading | None] = []
         self._gap: tuple[int, Tail] | None = None  # where they end, before others'
         self._passed: deque[bytes] = deque(maxlen=_KEPT)
         self._jumped = tail  # the last record of others; behind it stand one's own
@@ -71,7 +70,7 @@ class Running:
     def _set(self, header: bytes) -> None:
         self.header, self.at = header, FIRST
         self.end, self.busy = Log.end(header, 0), Log.is_busy(header)
-        self._word = header[-WORD:]
+        self._word = header[-WORD:].decode("latin-1")
 
     def renewed(self, header: bytes) -> None:
         """Go on under another word, which stands behind the last record now."""
@@ -117,8 +116,8 @@ class Running:
         record = _quickly(Record, (place, debits, head, effect, body, content))
         self.tail = _quickly(Tail, (place, head, debits))
         if self._gap is None:
-            self._records.append(record)
-            self._headings.append(heading)
+            self.records.append(record)
+            self.headings.append(heading)
         else:
             self._own.append((record, heading))
         if self.company:
@@ -127,7 +126,7 @@ class Running:
 
     def wrote(self, at: int, last: int) -> None:
         """Note where the records end and where the last of them begins."""
-        self.at, self.end = at, b"\0%b%08d" % (self._word, last)
+        self.at, self.end = at, f"\0{self._word}{last:08d}".encode("latin-1")
 
     def follow(self, found: Iterable[tuple[Record | None, int]]) -> None:
         """Take over records of other processes, one by one."""
@@ -184,11 +183,17 @@ class Running:
         self._forget_gap()
 
     def mark(self, identity: str) -> Mark:
-        """Return what the anchor must remember beyond what it knows, as its line."""
-        tail, states = self.tail, self.budgets.text()
-        text = f'[{tail.place},"{tail.head}",{tail.debits},[{states}]]'
-        line = line_of(text, identity)
-        return _quickly(Mark, (tail.place, tail.head, tail.debits, (), line))
+        """Return what the anchor must remember beyond what it knows, as its line.
+
+        It is taken as remembered from now on; who cannot write it reads all anew.
+        """
+        budgets, (place, head, debits) = self.budgets, self.tail
+        sole = budgets.sole if len(budgets.lacking) == 1 else None
+        states = sole.text() if sole else budgets.text()
+        text = f'[{place},"{head}",{debits},[{states}]]'
+        self._marked = place
+        budgets.lacking.clear()
+        return _quickly(Mark, (place, head, debits, (), line_of(text, identity)))
 
     def marked(self, place: int) -> None:
         """Note how far the anchor knows."""
@@ -203,8 +208,8 @@ class Running:
         at = place - self.base.place - 1
         if at == -1:
             return self.base.head == head
-        if 0 <= at < len(self._records):
-            return self._records[at].hash == head
+        if 0 <= at < len(self.records):
+            return self.records[at].hash == head
         if self._gap is None:
             return False
         at = place - self._jumped.place - 1
@@ -214,23 +219,23 @@ class Running:
         return any(said in passed for passed in reversed(self._passed))
 
     def _keep(self, record: Record, heading: Heading | None) -> Tail:
-        self._records.append(record)
-        self._headings.append(heading)
+        self.records.append(record)
+        self.headings.append(heading)
         return Tail(record.place, record.hash, record.debits)
 
     def _heading(self, at: int) -> Heading:
-        found = self._headings[at]
+        found = self.headings[at]
         if found is None:
-            said = json.loads(self._records[at].body)
-            found = self._headings[at] = (
+            said = json.loads(self.records[at].body)
+            found = self.headings[at] = (
                 said["kind"], said["dataset"], said["request"], said.get("debit", 0)
             )  # fmt: skip
         return found
 
     def _index(self) -> None:
         self.fill()
-        for at in range(self._indexed, len(self._records)):
-            record = self._records[at]
+        for at in range(self._indexed, len(self.records)):
+            record = self.records[at]
             kind, dataset, request, debit = self._heading(at)
             if kind == "debit":
                 self._debits[record.debits] = dataset, record.hash
@@ -238,7 +243,7 @@ class Running:
                     self._requests.add((dataset, request))
             else:
                 self._answered.add(debit)
-        self._indexed = len(self._records)
+        self._indexed = len(self.records)
 
     # -- how it reaches SQLite -----------------------------------------------------
 
@@ -261,7 +266,7 @@ class Running:
         self.fill()
         entries: list[tuple[object, ...]] = []
         answers: list[tuple[object, ...]] = []
-        for at, record in enumerate(self._records):
+        for at, record in enumerate(self.records):
             kind, dataset, request, debit = self._heading(at)
             entries.append(
                 (record.place, kind, dataset, record.debits, request, record.body,
@@ -277,8 +282,8 @@ class Running:
         """Go on after the records were committed to SQLite: the log is empty again."""
         self._set(header)
         self.base = self.tail
-        self._records.clear()
-        self._headings.clear()
+        self.records.clear()
+        self.headings.clear()
         self._forget_gap()
         self.budgets.settled()
         self._debits.clear()

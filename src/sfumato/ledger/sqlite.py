@@ -332,6 +332,7 @@ def _connect(path: Path | None) -> sqlite3.Connection:
 
 def _prepare(db: sqlite3.Connection) -> None:
     """Set what makes commits durable. It changes the file: only for ledgers."""
+    db.execute("PRAGMA page_size = 8192")  # of a new file: a third less at each commit
     mode = _set_journal(db)
     if mode not in ("wal", "memory"):
         raise sqlite3.OperationalError(f"journal mode {mode} instead of WAL")

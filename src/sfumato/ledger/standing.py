@@ -22,7 +22,7 @@ class Standing:
     """A budget of the running ledger; the amounts change in place."""
 
     __slots__ = ("budget", "cap", "delta", "delta_cap", "delta_whole", "id", "is_block",
-                 "measure", "opening", "spent", "whole")  # fmt: skip
+                 "measure", "opening", "spent", "top_of", "whole")  # fmt: skip
 
     def __init__(self, row: Sequence[Any]) -> None:
         """Begin as the row of the table says."""
@@ -31,6 +31,7 @@ class Standing:
         self.spent, self.delta = self.budget.spent, self.budget.delta_spent
         self.whole, self.delta_whole = self.budget.whole, self.budget.delta_whole
         self.measure, self.is_block = self.budget.measure, self.budget.kind == "block"
+        self.top_of = self.budget.dataset if self.budget.kind == "dataset" else None
         self.cap, self.delta_cap = self.budget.cap, self.budget.delta_cap
         self.opening = canonical(list(row[1:8]))[:-1]
 
@@ -65,7 +66,8 @@ class Standings:
             self._by_id[standing.id] = standing
             self._standings[standing.budget.key] = standing
         self._changed: set[int] = set()
-        self._unmarked: dict[int, int] = {}  # where budgets changed that it lacks
+        self.sole: Standing | None = None  # the changed one, where it is only one
+        self.lacking: dict[int, int] = {}  # where budgets changed that it lacks
 
     def top(self, dataset: str) -> Balance | None:
         """Return the budget of a data set as it is now."""
@@ -135,14 +137,13 @@ class Standings:
 
     def change(self, changes: Sequence[Change], place: int) -> str:
         """Take over what one's own record makes of them; return what it states."""
-        by_id, changed, unmarked = self._by_id, self._changed, self._unmarked
+        by_id, changed, lacking = self._by_id, self._changed, self.lacking
         for standing, spent, delta, whole, delta_whole in changes:
             standing.spent, standing.delta = spent, delta
             standing.whole, standing.delta_whole = whole, delta_whole
-            unmarked[standing.id] = place
+            lacking[standing.id] = place
             changed.add(standing.id)
-        if len(changed) == 1 == len(changes):
-            return f"{standing.id}:{spent}:{delta}:{whole}:{delta_whole}"
+        self._find_sole()
         if len(changed) <= _STATED:
             return ",".join([by_id[i].effect() for i in sorted(changed)])
         return "+" + ",".join([change[0].effect() for change in changes])
@@ -160,27 +161,29 @@ class Standings:
             standing = self._by_id[id_]
             standing.spent, standing.delta = spent, delta
             standing.whole, standing.delta_whole = whole, delta_whole
-            self._unmarked[id_] = place
+            self.lacking[id_] = place
             self._changed.add(id_)
+        if self.sole is None or len(self._changed) > 1:
+            self._find_sole()
+
+    def _find_sole(self) -> None:
+        changed = self._changed
+        self.sole = self._by_id[min(changed)] if len(changed) == 1 else None
 
     def unmarked(self) -> list[int]:
         """Return ids of the budgets whose change the anchor may not know."""
-        return sorted(self._unmarked)
+        return sorted(self.lacking)
 
     def text(self) -> str:
         """Return the states of these as they stand in an anchor's line."""
-        by_id, unmarked = self._by_id, self._unmarked
-        if len(unmarked) == 1:
-            (only,) = unmarked
-            return by_id[only].text()
-        return ",".join([by_id[i].text() for i in sorted(unmarked)])
+        return ",".join([self._by_id[i].text() for i in sorted(self.lacking)])
 
     def marked(self, place: int, last: int) -> None:
         """Note how far the anchor knows, and where the last entry is."""
         if place >= last:
-            self._unmarked.clear()
-        elif self._unmarked:
-            self._unmarked = {i: p for i, p in self._unmarked.items() if p > place}
+            self.lacking.clear()
+        elif self.lacking:
+            self.lacking = {i: p for i, p in self.lacking.items() if p > place}
 
     def copy_to(self, db: Database) -> None:
         """Write what the log has changed into a transaction of SQLite."""
@@ -195,4 +198,5 @@ class Standings:
     def settled(self) -> None:
         """Go on after this, marked, was committed."""
         self._changed.clear()
-        self._unmarked.clear()
+        self.sole = None
+        self.lacking.clear()

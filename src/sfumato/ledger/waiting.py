@@ -10,10 +10,9 @@ import copy
 import threading
 from collections import deque
 from collections.abc import Callable
-from typing import Any, Generic, Protocol, TypeAlias, TypeVar
+from typing import Any, Generic, Protocol, TypeVar
 
 from sfumato.errors import LedgerError, SfumatoError
-from sfumato.ledger.running import Running
 from sfumato.ledger.transaction import Transaction
 from sfumato.words import N_
 
@@ -21,7 +20,6 @@ __all__ = ["Job", "Queue", "Ticket"]
 
 T = TypeVar("T")
 T_co = TypeVar("T_co", covariant=True)
-Peek: TypeAlias = Callable[..., list[Any]]
 _MOST = 256  # requests in one transaction
 
 
@@ -36,8 +34,8 @@ class Job(Protocol[T_co]):
 class Ticket(Generic[T]):
     """A request in the queue and, later, its outcome."""
 
-    _value: Any = None
-    _error: BaseException | None = None
+    value: Any = None
+    error: BaseException | None = None
     _asleep: threading.Lock | None = None
     done = leads = False
 
@@ -50,23 +48,13 @@ class Ticket(Generic[T]):
             job: What is done in a transaction, or by its `quick` on the running ledger.
             finish: Makes the outcome of the job and what it returns; it writes nothing.
         """
-        self._job, self._finish = job, finish
-
-    def hurry(self, running: Running, peek: Peek) -> bytes | None:
-        """Do the job on the running ledger; none if it must go the thorough way."""
-        quick = getattr(self._job, "quick", None)
-        made = quick(running, peek) if quick else None
-        if made is None:
-            return None
-        record: bytes
-        self._value, record = made
-        return record
+        self.job, self._finish = job, finish
 
     def finish(self) -> None:
         """Make the outcome ready, which nobody gets before the disk has answered."""
         if self._finish:
             try:
-                self._value = self._finish(self._job, self._value)
+                self.value = self._finish(self.job, self.value)
             except Exception as error:  # noqa: BLE001  it concerns this ticket alone
                 self.fail(error)
 
@@ -74,7 +62,7 @@ class Ticket(Generic[T]):
         """Do the job; a refusal undoes this job alone."""
         transaction.save()
         try:
-            self._value = self._job(transaction)
+            self.value = self.job(transaction)
         except SfumatoError as error:
             transaction.undo()
             self.fail(error)
@@ -86,7 +74,7 @@ class Ticket(Generic[T]):
         """End with a refusal, or with the failure of the whole transaction."""
         # A traceback holds this very ticket: files would stay open until collected.
         known = isinstance(error, SfumatoError)
-        self._error = error.with_traceback(None) if known else error
+        self.error = error.with_traceback(None) if known else error
 
     def lie_down(self) -> None:
         """Be ready to be woken."""
@@ -105,10 +93,10 @@ class Ticket(Generic[T]):
 
     def result(self) -> T:
         """Return the outcome or raise the refusal."""
-        if self._error is not None:
+        if self.error is not None:
             # Threads share a failed transaction, but not one traceback.
-            raise copy.copy(self._error) from None
-        value: T = self._value
+            raise copy.copy(self.error) from None
+        value: T = self.value
         return value
 
 
@@ -116,10 +104,10 @@ class Queue:
     """Tickets in the order in which they came."""
 
     def __init__(self) -> None:
-        """Begin empty."""
+        """Begin empty; who finds it not busy may do without it."""
         self._guard = threading.Lock()
         self._waiting: deque[Ticket[Any]] = deque()
-        self._busy = False
+        self.busy = False
 
     def submit(
         self, ticket: Ticket[T], serve: Callable[[list[Ticket[Any]]], None]
@@ -131,13 +119,13 @@ class Queue:
             serve: Commits requests together; what it raises fails all of them.
         """
         with self._guard:
-            if self._busy:
+            if self.busy:
                 batch = []
                 ticket.lie_down()
                 self._waiting.append(ticket)
             else:
                 batch = [ticket]
-                self._busy = True
+                self.busy = True
         if not batch:
             self._wait(ticket)
         if not ticket.done:
@@ -189,7 +177,7 @@ class Queue:
     def _appoint(self) -> Ticket[Any] | None:
         """Choose who leads next; the guard is held."""
         if not self._waiting:
-            self._busy = False
+            self.busy = False
             return None
         self._waiting[0].leads = True
         return self._waiting[0]

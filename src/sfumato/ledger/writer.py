@@ -84,7 +84,14 @@ class Writer:
         """
         if self._born != os.getpid():
             self._check_process()
-        return self._queue.submit(Ticket(job, finish), self._commit)
+        ticket = Ticket(job, finish)
+        if self._queue.busy or self._turn.locked():
+            return self._queue.submit(ticket, self._commit)
+        try:  # nobody else asks; whoever comes now waits for the turn or queues
+            self._commit([ticket])
+        except Exception as error:  # noqa: BLE001  raised without what it holds
+            ticket.fail(error)
+        return ticket.result()
 
     def look(self, job: Callable[[Database], T]) -> T:
         """Read one consistent state.
@@ -211,13 +218,16 @@ class Writer:
 
     def _commit(self, batch: list[Ticket[Any]]) -> None:
         with self._turn:
-            if self._store.open(self._founder):
-                self._opened(self._founder)
-            if self._logbook:
-                self._logbook.commit(batch)
-                return
-            with self._anchor.turn() if self._anchor else nullcontext():
-                self._transact(batch)
+            self._serve(batch)
+
+    def _serve(self, batch: list[Ticket[Any]]) -> None:
+        if self._store.open(self._founder):
+            self._opened(self._founder)
+        if self._logbook:
+            self._logbook.commit(batch)
+            return
+        with self._anchor.turn() if self._anchor else nullcontext():
+            self._transact(batch)
 
     def _transact(self, batch: list[Ticket[Any]]) -> None:
         with self._store.write() as db:
