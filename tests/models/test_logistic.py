@@ -9,6 +9,7 @@ from sklearn.model_selection import train_test_split
 import sfumato as sf
 from sfumato import models
 from sfumato.models import LogisticRegression
+from sfumato.models.search import _FINE, _Parts
 from sfumato.models.table import labels_of
 
 HUGE = "1000"
@@ -302,6 +303,10 @@ def test_the_unit_of_a_schema_says_how_many_rows_count(pima, budget):
         (sf.Boolean(), ["TRUE", "false", "1", "?"], [False, True]),
         (sf.Boolean(), [1, 0, 1.0, float("nan")], [False, True]),
         (sf.Boolean(), [True, False, True, None], [False, True]),
+        (sf.Boolean(true="yes", false="no"), [True, False, "yes", 2], ["no", "yes"]),
+        (sf.Boolean(true="yes", false="no"), [1, 0, 1.0, "?"], ["no", "yes"]),
+        (sf.Boolean(true=1, false=0), [1, "0", True, 2], [0, 1]),
+        (sf.Boolean(true=2, false=1), [2.0, 1, True, 0], [1, 2]),
     ],
 )  # fmt: skip
 def test_labels_are_read_as_the_target_spells_them(column, labels, classes):
@@ -314,6 +319,25 @@ def test_labels_are_read_as_the_target_spells_them(column, labels, classes):
 
     assert ready.facts.classes.tolist() == classes
     assert labels_of(ready.target, ready.facts.classes).tolist() == [1, 0, 1, -1]
+
+
+@pytest.mark.parametrize(
+    "column", [sf.Boolean(), sf.Boolean(true=["YES", "TRUE"], false="no")]
+)
+def test_a_test_and_a_search_read_labels_as_the_fit_does(column, budget):
+    """No row of another spelling counted, and the whole price was spent."""
+    schema = sf.Schema({"x": sf.Real(0, 1), "y": column})
+    x = np.tile([0.1, 0.9], 1000)[:, None]
+    y = pd.Series(np.tile([column.false[-1], "TRUE"], 1000), name="y")
+    model = LogisticRegression("10", schema=schema, budget=budget).fit(x, y)
+
+    test = models.evaluate(model, x, y, epsilon="10", budget=budget)
+    folds = _Parts(x, y, None, 0.5, 1)
+
+    assert test.rows == pytest.approx(2000, abs=20)
+    assert test.accuracy > 0.9
+    assert models.evaluate_for_owner(model, x, y).auc == 1
+    assert folds.score(model) > 0.7 * _FINE * len(folds.scoring)
 
 
 @pytest.mark.parametrize(

@@ -29,6 +29,7 @@ from sfumato.declare.schema import (
     Text,
 )
 from sfumato.declare.unit import Unit
+from sfumato.engine.cell import key_index
 from sfumato.models import ModelBudget
 from sfumato.models.declared import classes_of
 from sfumato.models.training import Order, Training
@@ -167,7 +168,7 @@ def _alike(
         other = np.array([np.nan if c is None else c for c in drawn], float)[None, :]
         return np.asarray(np.abs(one - other) <= width, float)
     if isinstance(column, Boolean):
-        truths = [c is True or c in column.true for c in truths]
+        truths = [key_index(c, column) == 1 for c in truths]
     texts = np.array([str(c) for c in drawn])[None, :]
     return np.asarray(np.array([str(c) for c in truths])[:, None] == texts, float)
 

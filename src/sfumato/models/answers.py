@@ -20,19 +20,31 @@ from contextlib import suppress
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from sklearn.utils import _safe_indexing
 
 from sfumato.models.door import Floats
 from sfumato.models.estimator import PrivateEstimator
 from sfumato.models.progress import TESTING, tick, watching
+from sfumato.models.table import labels_of
 
-__all__ = ["answers", "chosen"]
+__all__ = ["answers", "chosen", "truths"]
 
 
 def chosen(model: Any) -> Any:
     """Return the model of this package that a search has kept; else the model itself."""
     best = getattr(model, "best_estimator_", None)
     return best if isinstance(best, PrivateEstimator) else model
+
+
+def truths(model: Any, y: NDArray[Any]) -> NDArray[np.int64]:
+    """Return the place of each label among a model's classes; -1 for any other label.
+
+    They are read as the fit read its own: a boolean target has several spellings.
+    """
+    own = chosen(model)
+    labels = own.labels_read(y) if isinstance(own, PrivateEstimator) else y
+    return labels_of(labels, model.classes_)
 
 
 def answers(model: Any, method: str, X: Any, rows: int, width: int) -> Floats:

@@ -6,6 +6,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -27,6 +28,8 @@ from sfumato.declare.schema import (
 from sfumato.engine.cell import plain
 from sfumato.errors import DeclarationError, nearest, quoted
 from sfumato.words import N_
+
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,14}")
 
 __all__ = [
     "Feature",
@@ -185,16 +188,29 @@ def classes_of(column: Category | Boolean) -> tuple[str | int | bool, ...]:
     Examples:
         >>> classes_of(Boolean()), classes_of(Boolean(true=["yes", "y"], false="no"))
         ((False, True), ('no', 'yes'))
+        >>> classes_of(Boolean(true=1, false=2))
+        (2, 1)
     """
     if isinstance(column, Boolean) and column != Boolean():
-        return column.false[0], column.true[0]
+        no, yes = column.false[0], column.true[0]
+        whole = _WHOLE.fullmatch(no) and _WHOLE.fullmatch(yes)
+        return (int(no), int(yes)) if whole else (no, yes)
     return column.values
 
 
 def spelt(labels: NDArray[Any], column: Boolean) -> NDArray[Any]:
-    """Return labels with each spelling of true and false as its class; others stay."""
+    """Return labels with each spelling of true and false as its class; others stay.
+
+    Labels are in the caller's hand, who may have made booleans of them: True, False and
+    what else a plain `Boolean` takes stand for the classes, unless the column says what
+    some of it means.
+    """
     no, yes = classes_of(column)
     known = dict.fromkeys(column.false, no) | dict.fromkeys(column.true, yes)
+    usual = dict.fromkeys(Boolean().false, no) | dict.fromkeys(Boolean().true, yes)
+    if known.keys().isdisjoint(usual):
+        known |= usual
+    known = {"false": no, "true": yes} | known
     found = [_class(label, known) for label in labels.tolist()]
     return np.array([*found, None], object)[:-1]
 

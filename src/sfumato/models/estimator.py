@@ -226,10 +226,12 @@ class PrivateEstimator(BaseEstimator, ABC):  # type: ignore[misc]
         if self._wants == "nothing" or y is None:
             return None
         self._target_name = getattr(y, "name", None)
-        target, column = one_column(y, warn=True), self._target_column()
-        if self.classes is None and isinstance(column, Boolean):
-            return spelt(target, column)
-        return target
+        return self.labels_read(one_column(y, warn=True))
+
+    def labels_read(self, y: NDArray[Any]) -> NDArray[Any]:
+        """Return labels with each spelling of a declared boolean as its class."""
+        column = self._target_column() if self.classes is None else None
+        return spelt(y, column) if isinstance(column, Boolean) else y
 
     def _facts(self, table: Columns, y: NDArray[Any] | None, leaks: Leaks) -> Facts:
         names = getattr(self, "feature_names_in_", None)

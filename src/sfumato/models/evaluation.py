@@ -13,7 +13,7 @@ from sklearn.utils import check_consistent_length
 from sfumato.account import Geometric, describe
 from sfumato.amount import Amount
 from sfumato.errors import DeclarationError
-from sfumato.models.answers import answers, chosen
+from sfumato.models.answers import answers, chosen, truths
 from sfumato.models.door import Floats, counts
 from sfumato.models.examination import check_columns, examined
 from sfumato.models.given import one_column
@@ -265,7 +265,7 @@ def _cells(
     model: Any, X: Any, y: NDArray[Any], bins: int, kept: NDArray[np.bool_] | None
 ) -> NDArray[np.int64]:
     """Return exact counts of (class, bin): one cell per row."""
-    truth = labels_of(y, model.classes_)
+    truth = truths(model, y)
     classes = len(model.classes_)
     binary = classes == 2  # noqa: PLR2004
     bins = bins if binary else classes
@@ -310,7 +310,7 @@ def evaluate_for_owner(
     from sklearn.metrics import roc_auc_score
 
     target = one_column(y)
-    truth = labels_of(target, model.classes_)
+    truth = truths(model, target)
     auc = None
     if len(model.classes_) == 2:  # noqa: PLR2004
         known = truth >= 0

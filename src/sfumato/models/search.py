@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from sfumato import noise
 from sfumato.account import Epsilon, Selection, describe
 from sfumato.errors import DeclarationError
+from sfumato.models.answers import truths
 from sfumato.models.budget import ModelBudget, read_budget
 from sfumato.models.claim import claim_of
 from sfumato.models.declared import Span
@@ -29,7 +30,7 @@ from sfumato.models.parts import coins
 from sfumato.models.price import Price, Pure
 from sfumato.models.progress import watching
 from sfumato.models.residuals import targets_of
-from sfumato.models.table import first_rows, labels_of, numbers_of, persons_of
+from sfumato.models.table import first_rows, numbers_of, persons_of
 from sfumato.secret import Quiet
 from sfumato.words import N_
 
@@ -327,7 +328,7 @@ class _Parts:
             gap = (truth - numbers_of(model.predict(rows), span)) / 2
             each = np.where(there, 1 - gap**2, 0.0)
         else:
-            place = labels_of(y, model.classes_)
+            place = truths(model, y)
             found = model.predict_proba(rows)
             right = found[np.arange(len(place)), np.maximum(place, 0)]
             each = np.where(place >= 0, 1 - (1 - right) ** 2, 0.0)
