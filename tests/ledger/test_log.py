@@ -1247,6 +1247,47 @@ def test_the_log_of_another_ledger_is_refused(book, path, tmp_path):
         assert log.read_bytes() == content
 
 
+def test_a_look_at_a_restored_ledger_does_not_make_it_good(book, path):
+    """`show` reads a log that was rolled back; the next debit is refused all the same."""
+    ledger, log = book(path), Path(f"{path}-log")
+    ledger.debit(HUNDREDTH, plan="p")
+    early = log.read_bytes()
+    settle(ledger)
+    for _ in range(2):
+        ledger.debit(HUNDREDTH, plan="p")
+    with log.open("r+b") as file:
+        file.write(early)
+
+    for _ in range(2):
+        show(path)
+        with pytest.raises(LedgerError, match="its anchor at 4"):
+            ledger.debit(HUNDREDTH, plan="p")
+
+
+@pytest.mark.parametrize("place", [(Standings, "take"), (Running, "_keep")])
+def test_a_look_that_was_interrupted_is_forgotten(book, path, monkeypatch, place):
+    """What it has taken over of others' records may be a half: all is read anew."""
+    ledger = book(path)
+    for _ in range(2):
+        ledger.debit(HUNDREDTH, plan="p")
+    other = other_writer(path)
+    told = [other.submit(order()).head]
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(*place, interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            ledger.left  # noqa: B018
+    told += [ledger.debit(HUNDREDTH, plan="p").head, other.submit(order()).head]
+
+    assert heads(path)[-3:] == told
+    assert ledger.spent == Epsilon("0.05")
+    assert verify(path).sound
+    other.close()
+
+
 def test_a_lost_log_is_begun_anew(book, path):
     """After a clean end it holds nothing that the ledger lacks."""
     book(path).debit(TENTH, plan="p")

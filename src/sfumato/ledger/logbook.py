@@ -277,18 +277,20 @@ class Logbook:
     def _current(self, *, strict: bool = True) -> Running:
         """Return the ledger as it is now. The log's turn is held.
 
+        It is kept only when it is whole and was compared with the anchor.
+
         Raises:
             LedgerError: The files are not those that were opened, or lack what the
                 anchor knows. Nothing was spent.
         """
         if not self._folders.are_same() or not strict:
             self._check_files(strict=strict)
-        log, running = self._log, self._running
-        if running is None or not log.is_as_left(running.at, running.end):
+        log, running, self._running = self._log, self._running, None
+        as_left = running and log.is_as_left(running.at, running.end)
+        if running is None or not as_left:
             if running is None or running.header != log.header():
-                company = running.company if running else 0
-                again = running is not None
-                running = self._running = self._read(strict=strict, again=again)
+                company, again = running.company if running else 0, running is not None
+                running = self._read(strict=strict, again=again)
                 running.company = max(running.company, company)
             else:
                 running.follow(log.records(running.at, running.tail))
@@ -296,6 +298,7 @@ class Logbook:
             self._check_anchor(running)
             if not self._swept:
                 self._sweep(running)
+        self._running = running if strict or as_left else None
         return running
 
     def _sweep(self, running: Running) -> None:
