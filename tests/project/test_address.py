@@ -2,10 +2,12 @@
 
 import pytest
 
+from sfumato.cli.ledger.place import find
 from sfumato.declare.dataset import CSV, Postgres, Spark
 from sfumato.errors import ProjectError
 from sfumato.project import load
 from sfumato.project.source import check_source
+from sfumato.project.standing import standing
 
 
 def text(good, **entries):
@@ -120,10 +122,13 @@ def test_a_secret_in_the_ledgers_address_is_refused(project, good, monkeypatch):
         ProjectError, match=r"a secret stands in budget\.ledger"
     ) as refused:
         load(project(secret))
-    declared = load(project(named))
+    written_at = project(named)
+    declared = load(written_at)
 
+    assert "p%40ss" not in repr(declared)
     assert "s3cr3t" not in str(refused.value)
     assert declared.ledger == "postgresql://u:p%40ss@db/clinic"
     monkeypatch.delenv("LEDGER_PASSWORD")
-    with pytest.raises(ProjectError, match="LEDGER_PASSWORD is not set"):
-        check_source(load(project(named)))
+    for look in (check_source, standing, lambda _: find(str(written_at), None)):
+        with pytest.raises(ProjectError, match="LEDGER_PASSWORD is not set"):
+            look(load(written_at))

@@ -21,7 +21,7 @@ from sfumato.project.model import DataTable
 from sfumato.project.place import place_of, placed, shown
 from sfumato.words import N_
 
-__all__ = ["Source", "declared_ledger", "declared_source", "missing_variables", "table_name",
+__all__ = ["Source", "declared_ledger", "declared_source", "refuse_unset", "table_name",
            "written_alike"]  # fmt: skip
 
 Source: TypeAlias = CSV | Path | Postgres | Spark
@@ -78,11 +78,22 @@ def declared_ledger(text: str, file: str) -> str | None:
     return _filled(text)
 
 
-def missing_variables(source: Source | str) -> tuple[str, ...]:
-    """Return the environment variables that an address needs and that are not set."""
-    url = source.url if isinstance(source, Postgres | Spark) else None
-    url = source if isinstance(source, str) else url
-    return tuple(name for name in _VARIABLE.findall(url or "") if name not in os.environ)  # fmt: skip
+def refuse_unset(address: Source | Path | str, key: str, file: str) -> None:
+    """Refuse an address that needs an environment variable that is not set.
+
+    Raises:
+        ProjectError: With the variable's name.
+    """
+    url = address.url if isinstance(address, Postgres | Spark) else address
+    names = _VARIABLE.findall(url) if isinstance(url, str) else []
+    if missing := [name for name in names if name not in os.environ]:
+        raise ProjectError(
+            N_("{file}: the environment variable {name} is not set"),
+            hint=N_("{key} needs it: export {name}=…"),
+            file=file,
+            key=key,
+            name=missing[0],
+        )
 
 
 def table_name(source: Source) -> str:

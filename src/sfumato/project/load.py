@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import reduce
 from operator import add
 from pathlib import Path
@@ -104,7 +104,7 @@ class Project:
     language: str | None
     dataset: Dataset
     budget: Budget
-    ledger: Path | str
+    ledger: Path | str = field(repr=False)  # its address may hold a password
     anchor: Path | None
     limits: tuple[Limit, ...]
     releases: tuple[Asked, ...]

@@ -6,11 +6,9 @@ from pathlib import Path
 
 from sfumato.declare.dataset import CSV
 from sfumato.declare.unit import Unit
-from sfumato.errors import ProjectError
-from sfumato.project.address import missing_variables
+from sfumato.project.address import refuse_unset
 from sfumato.project.header import check_header, read_header
 from sfumato.project.load import Project
-from sfumato.words import N_
 
 __all__ = ["check_source"]
 
@@ -23,16 +21,9 @@ def check_source(project: Project) -> None:
         ProjectError: Its address needs an environment variable that is not set.
     """
     source = project.dataset.source
-    needed = {"data.source": source, "budget.ledger": project.ledger}
-    for key, address in needed.items():
-        if missing := missing_variables(address):
-            raise ProjectError(
-                N_("{file}: the environment variable {name} is not set"),
-                hint=N_("{key} needs it: export {name}=…"),
-                file=project.path.name,
-                key=key,
-                name=missing[0],
-            )
+    file = project.path.name
+    refuse_unset(source, "data.source", file)
+    refuse_unset(project.ledger, "budget.ledger", file)
     if not isinstance(source, CSV):
         from sfumato.engine.load import open_engine
 

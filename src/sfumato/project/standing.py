@@ -11,6 +11,7 @@ from sfumato.errors import BudgetExceededError, LedgerError
 from sfumato.ledger import Balance, Ledger, Limit, show
 from sfumato.ledger.anchor import Anchor
 from sfumato.ledger.witness import NewLedger
+from sfumato.project.address import refuse_unset
 from sfumato.project.load import Asked, Project, total_cost
 from sfumato.words import N_
 
@@ -46,8 +47,10 @@ def standing(project: Project) -> Standing:
 
     Raises:
         LedgerError: The ledger cannot be used, or records another cap.
+        ProjectError: Its address needs an environment variable that is not set.
     """
     ledger, name = project.ledger, project.dataset.name
+    refuse_unset(ledger, "budget.ledger", project.path.name)
     if isinstance(ledger, Path) and not ledger.exists():
         anchor = project.anchor or ledger.with_name(f"{ledger.name}.anchor")
         NewLedger(Anchor(anchor.resolve())).permit()  # refuses where one was lost

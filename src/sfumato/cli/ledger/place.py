@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, final
 
@@ -11,6 +11,7 @@ import click
 from sfumato.cli.command import Argument
 from sfumato.cli.options import AnyPath
 from sfumato.project import load
+from sfumato.project.address import refuse_unset
 from sfumato.words import N_
 
 __all__ = ["Place", "anchor_option", "find", "ledger_argument"]
@@ -26,7 +27,7 @@ class Place:
         anchor: File; none for the usual one.
     """
 
-    path: Path | str
+    path: Path | str = field(repr=False)
     anchor: Path | None
 
 
@@ -40,6 +41,7 @@ def find(text: str, anchor: Path | None) -> Place:
         return Place(text, anchor)
     if text.endswith(".toml"):
         project = load(text)
+        refuse_unset(project.ledger, "budget.ledger", project.path.name)
         return Place(project.ledger, anchor or project.anchor)
     return Place(Path(text), anchor)
 
