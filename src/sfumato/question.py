@@ -33,6 +33,7 @@ from sfumato.plan import Expected, Plan, expected_errors, make_plan
 from sfumato.plan.bounded import BoundedPlan, make_bounded
 from sfumato.post.clipping import bounds_told
 from sfumato.release import OwnerComparison, Receipt, Release, from_json
+from sfumato.release.text import visible
 from sfumato.secret import Quiet
 from sfumato.words import N_
 
@@ -190,7 +191,7 @@ class Question(Combining):
 
     def __repr__(self) -> str:
         """Say the question in words."""
-        return f"<question: {self.query}>"
+        return f"<question: {visible(str(self.query))}>"
 
 
 @final
@@ -355,7 +356,8 @@ class SessionPlan:
 
     def __repr__(self) -> str:
         """Say the question and its cost on one line."""
-        return f"<plan: {self.plan.query}; costs {cost_words(loss_text(self.cost))}>"
+        asked = visible(str(self.plan.query))
+        return f"<plan: {asked}; costs {cost_words(loss_text(self.cost))}>"
 
     def _repr_html_(self) -> str:
         """Render for a notebook, in the language of the locale."""

@@ -273,6 +273,27 @@ def test_a_missing_category_is_a_missing_number():
     assert read.tolist() == [[1.0, 1.0], [-1.0, -1.0], [0.0, 1.0]]
 
 
+@pytest.mark.parametrize(
+    "known",
+    [[1, 2], [1.5, 2], [True, False], ["a", "b"], [1, "a"], [2**70, 1], [1 + 2j, 2],
+     pd.to_timedelta([1, 2]), pd.to_datetime(["2020-01-01", "2020-01-02"])],
+    ids=str,
+)  # fmt: skip
+def test_a_gap_among_categories_changes_no_other_cell(known):
+    """One row less would move every other one: durations were numbers only without one."""
+    encoder = Encoder((Span(0.0, 5.0),))
+    whole, gap = (
+        pd.DataFrame({"x": pd.Categorical(cells, categories=known)})
+        for cells in (list(known), [*known, None])
+    )
+
+    one, other = (
+        encoder.encode(as_columns(table, "x"), slice(0, 2)) for table in (whole, gap)
+    )
+
+    assert np.array_equal(one, other)
+
+
 PERSONS = sf.Unit("id", max_rows=3, max_groups=1)
 PUBLIC = sf.Rows(neighbours="replace_one", size=20)
 

@@ -200,6 +200,12 @@ def test_a_plan_prints_in_the_words_of_the_field():
     assert "per group" not in str(alone)
     assert "costs ε 0.5 of" in str(grouped) and "333 rows per group" in str(grouped)
     assert repr(alone) == "<plan: mean_Age; costs zCDP ρ 0.5>"
+    hostile = (
+        session.query()
+        .where(sf.col("Age") != 1)
+        .select(sf.mean("Age", name="a\x1b[2J"))
+    )
+    assert repr(hostile.plan(rho="0.5")).isprintable() and repr(hostile).isprintable()
 
 
 def test_many_columns_do_not_fill_the_screen():

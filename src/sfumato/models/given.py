@@ -53,7 +53,9 @@ def column_of(series: Any) -> NDArray[Any]:
         if exact and (series.null_count() or str(series.dtype).endswith("Int128")):
             return _objects(series.to_list())
     elif hasattr(series, "cat"):  # a gap would make fractions of whole numbers
-        if (gone := series.isna()).any():
+        kind = series.cat.categories.dtype
+        exact = getattr(kind, "numpy_dtype", kind).kind in "biu"
+        if exact and (gone := series.isna()).any():
             return _with_gaps(series, gone)
     elif (machine := getattr(series.dtype, "numpy_dtype", None)) is not None:
         if machine.kind in "biu" and (gone := series.isna()).any():

@@ -25,6 +25,7 @@ from sfumato.errors import DeclarationError
 from sfumato.explain import cost_words
 from sfumato.question import Desk
 from sfumato.release import Receipt
+from sfumato.release.text import visible
 from sfumato.session import Session
 from sfumato.synth.arguments import check_progress
 from sfumato.synth.belong import (
@@ -315,7 +316,7 @@ class LinkedPlan:
     def __repr__(self) -> str:
         """Say what will be made and its cost on one line."""
         cost = cost_words(loss_text(self.cost))
-        return f"<plan of {', '.join(self.names)}: {cost}>"
+        return f"<plan of {', '.join(map(visible, self.names))}: {cost}>"
 
 
 def _head_layout(

@@ -15,6 +15,7 @@ from sfumato.errors import DeclarationError
 from sfumato.explain import cost_words
 from sfumato.question import Desk
 from sfumato.release import Claim
+from sfumato.release.text import visible
 from sfumato.session import Session
 from sfumato.synth.arguments import check_progress, check_title
 from sfumato.synth.expect import ExpectedTable, expected_tables, predicted_megabytes
@@ -266,7 +267,8 @@ class SynthesisPlan:
 
     def __repr__(self) -> str:
         """Say what will be made and its cost on one line."""
-        return f"<plan of {self.title}: {cost_words(loss_text(self.cost))}>"
+        cost = cost_words(loss_text(self.cost))
+        return f"<plan of {visible(self.title)}: {cost}>"
 
 
 def _of_table(made: Synthesis, dataset: Dataset) -> bool:
