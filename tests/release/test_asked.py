@@ -143,3 +143,10 @@ def test_years_of_an_age_are_not_years_of_time(column, told):
         "years²", lambda text: f"{text}!", "x", column
     ) == told.replace("²", "!²")
     assert measure_words("years²", ENGLISH, None, column) == "years²"
+
+
+def test_a_hostile_question_is_told_soon():
+    """A release may come from a stranger: a thousand of these took 18 seconds, by the cube."""
+    question = f"count; of one row per person ({'first(a by ' * 4000}) of x"
+
+    assert question_words(question, ["count"], (["Rows"], []), ENGLISH).endswith("of x")

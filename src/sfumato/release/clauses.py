@@ -41,7 +41,7 @@ _SKIPPED = (
 )
 _LISTED = re.compile(r" \((\d+) listed keys\)")
 _PEOPLE = re.compile(r"one row per person \((.*?)\) of (.*)", re.DOTALL)
-_LAST = re.compile(r"\b(first|last)\((.+?) by (.+?)\)")
+_LAST = re.compile(r"\b(first|last)\(((?:(?! by ).)+) by ([^)]+)\)")
 _CLIPPED = re.compile(r"(^|, )([^;]+?) clipped to (\[[^\]]*\])")
 _FINDS = re.compile(r"(.+?) first, for (\S+ .+)")
 
