@@ -1072,7 +1072,7 @@ def test_a_planted_missing_lock_is_caught(book, path, monkeypatch):
     """Without the log's turn one of the two is lost, and seen to be."""
     ledger, other = book(path), other_writer(path)
     other.top("pima")
-    for name in ("sleep_until_mine", "unlock"):
+    for name in ("sleep_until_mine", "flock"):
         monkeypatch.setattr(f"sfumato.ledger.logbook.{name}", lambda *_: None)
 
     told = race(ledger, other)
@@ -1284,6 +1284,62 @@ def test_a_look_that_was_interrupted_is_forgotten(book, path, monkeypatch, place
 
     assert heads(path)[-3:] == told
     assert ledger.spent == Epsilon("0.05")
+    assert verify(path).sound
+    other.close()
+
+
+def interrupted(moment, act):
+    """Interrupt the ledger where Python looks for signals; return whether it got there.
+
+    That is where one of its functions begins and where one in C returns.
+    """
+    folder = os.path.dirname(logbook.__file__)  # noqa: PTH120
+    left = moment
+
+    def profile(frame, event, _):
+        nonlocal left
+        if event in ("call", "c_return") and frame.f_code.co_filename.startswith(
+            folder
+        ):
+            left -= 1
+            if not left:
+                sys.setprofile(None)
+                raise KeyboardInterrupt
+
+    sys.setprofile(profile)
+    try:
+        with contextlib.suppress(KeyboardInterrupt):
+            act()
+    finally:
+        sys.setprofile(None)
+    return left <= 0
+
+
+@pytest.mark.parametrize("what", ["debit", "left", "show", "copy", "close"])
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
+def test_an_interrupt_at_any_moment_leaves_a_ledger_to_use(book, path, what):
+    """Nobody waits for the turn afterwards, and what is told is in the ledger."""
+    ledger, other, told = book(path, cap="100"), other_writer(path), []
+    acts = {
+        "debit": lambda: ledger.debit(HUNDREDTH, plan="p"),
+        "left": lambda: ledger.left,
+        "show": lambda: show(path),
+        "copy": lambda: settle(ledger),
+        "close": ledger._writer.close,
+    }
+    moment = 1
+    while interrupted(moment, acts[what]):
+        moment += 1
+        with Path(f"{path}-log").open("rb") as file:
+            assert turns.take(file.fileno()), "the turn was kept"
+        if not moment % 8:
+            settle(ledger)  # else there is more to do each time
+        told.append(ledger.debit(HUNDREDTH, plan="p").head)
+        told.append(other.submit(order()).head)
+
+    told.append(ledger.debit(HUNDREDTH, plan="p").head)
+    assert moment > 10
+    assert not set(told) - set(heads(path))
     assert verify(path).sound
     other.close()
 

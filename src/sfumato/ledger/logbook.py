@@ -41,7 +41,7 @@ from sfumato.ledger.running import Running, read_running
 from sfumato.ledger.sqlite import SqliteStore
 from sfumato.ledger.store import Database
 from sfumato.ledger.transaction import Transaction, read_tail
-from sfumato.ledger.turns import sleep_until_mine, turn, unlock
+from sfumato.ledger.turns import FREE, flock, sleep_until_mine, turn
 from sfumato.ledger.waiting import Ticket
 from sfumato.ledger.witness import Witness
 from sfumato.words import N_
@@ -181,7 +181,7 @@ class Logbook:
                     self._log.take_back(at, running.at)
                     raise
         finally:
-            unlock(file)
+            flock(file, FREE)
         if made:
             self._make_durable(running, file, batch[:made])
         return made
@@ -195,7 +195,7 @@ class Logbook:
             room = at + _ROOM * len(batch) < LAST or at == FIRST
             made = self._write(running, batch) if room and not running.busy else 0
         finally:
-            unlock(file)
+            flock(file, FREE)
         if made:
             self._make_durable(running, file, batch[:made])
             return batch[made:]

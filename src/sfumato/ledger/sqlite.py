@@ -106,9 +106,9 @@ class SqliteStore:
     def close(self) -> None:
         """Close in the process that opened; elsewhere it would tidy away live files."""
         if self._connection is not None and self._pid == os.getpid():
+            connection, self._connection = self._connection, None
             with suppress(sqlite3.Error):
-                self._connection.close()
-            self._connection = None
+                connection.close()
 
     def write(self) -> Any:
         """Begin an immediate transaction; commit at the end, or roll back."""
@@ -122,8 +122,9 @@ class SqliteStore:
     def trial(self) -> Iterator[Database]:
         """Begin an immediate transaction that is taken back at the end."""
         with self.guarded():
-            db = self._begin("IMMEDIATE")
-            try:
+            db = self._open_one()
+            try:  # an interrupt may come as soon as it has begun
+                db.execute("BEGIN IMMEDIATE")
                 yield _Transaction(db)
             finally:
                 with suppress(sqlite3.Error):
@@ -182,8 +183,9 @@ class SqliteStore:
         self, kind: Literal["IMMEDIATE", "DEFERRED"]
     ) -> Iterator[Database]:
         with self.guarded():
-            db = self._begin(kind)
-            try:
+            db = self._open_one()
+            try:  # an interrupt may come as soon as it has begun
+                db.execute(f"BEGIN {kind}")
                 yield _Transaction(db)
                 self._check_files()
                 db.execute("COMMIT")
@@ -193,11 +195,10 @@ class SqliteStore:
                         db.execute("ROLLBACK")
                 raise
 
-    def _begin(self, kind: Literal["IMMEDIATE", "DEFERRED"]) -> sqlite3.Connection:
+    def _open_one(self) -> sqlite3.Connection:
         db = self._connection
         if db is None or self._unsafe:
             raise sqlite3.OperationalError("the file is not open")
-        db.execute(f"BEGIN {kind}")
         return db
 
     @contextmanager

@@ -24,8 +24,16 @@ if sys.platform != "win32":
     import fcntl
 
     _TRY = fcntl.LOCK_EX | fcntl.LOCK_NB
+    # What gives the lock back; an interrupt may come before a function in Python.
+    flock, FREE = fcntl.flock, fcntl.LOCK_UN
+else:
+    FREE = 0
 
-__all__ = ["HAVE_TURNS", "lock", "sleep_until_mine", "take", "turn", "unlock"]
+    def flock(_file: int, _how: int) -> None:
+        """Do nothing: there SQLite's own lock keeps the turns."""
+
+
+__all__ = ["FREE", "HAVE_TURNS", "flock", "lock", "sleep_until_mine", "take", "turn"]
 
 HAVE_TURNS = sys.platform != "win32"  # there SQLite's own lock keeps the turns
 _PATIENCE = 60.0  # seconds to wait for another process
@@ -78,12 +86,6 @@ def _wait(file: int, patience: float) -> None:
         pause = min(pause * 1.5, _LONGEST)
 
 
-def unlock(file: int) -> None:
-    """Give the lock back."""
-    if sys.platform != "win32":
-        fcntl.flock(file, fcntl.LOCK_UN)
-
-
 def _step_aside() -> None:
     if hasattr(os, "sched_yield"):
         os.sched_yield()
@@ -98,4 +100,4 @@ def turn(file: int, patience: float = _PATIENCE) -> Iterator[None]:
         lock(file, patience)
         yield
     finally:
-        unlock(file)
+        flock(file, FREE)
