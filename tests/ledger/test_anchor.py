@@ -10,7 +10,8 @@ import pytest
 from sfumato.account import Epsilon
 from sfumato.errors import BudgetExceededError, LedgerError
 from sfumato.ledger import Blocks, Limit, reconcile, show, verify
-from sfumato.ledger.anchor import Anchor, Mark, _read, sync_folder
+from sfumato.ledger.anchor import Anchor, Mark, _read, sync_folder, write_first
+from sfumato.ledger.sharing import writer_of
 from sfumato.spending import profile_of
 
 TENTH = Epsilon("0.1")
@@ -55,6 +56,43 @@ def test_a_restored_backup_is_refused(book, restored):
     assert [f.say() for f in verify(restored).findings] == [
         "anchor at entry 3: is ahead: the end is missing"
     ]
+
+
+def test_a_first_look_that_was_interrupted_is_begun_anew(book, restored, monkeypatch):
+    """Whoever asks again is refused, as the one who was interrupted would have been."""
+    kept = writer_of(restored, None)
+
+    def interrupt(*_):
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(Anchor, "_saw", interrupt)
+        with pytest.raises(KeyboardInterrupt):
+            book(restored)
+
+    with pytest.raises(LedgerError, match="ends at entry 2, its anchor at 4"):
+        book(restored)
+    kept.close()
+
+
+def test_a_close_that_was_interrupted_lets_go_of_the_file(path, monkeypatch):
+    """The number of a closed file may be another file's soon."""
+    write_first(path, "x")
+    anchor = Anchor(path)
+    anchor.open()
+
+    def close(number, close=os.close):
+        close(number)
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patch:
+        patch.setattr(os, "close", close)
+        with pytest.raises(KeyboardInterrupt):
+            anchor.close()
+
+    anchor.append(Mark(1, "0" * 64, 1), "x")
+    assert len(anchor.marks("x")) == 1
+    anchor.close()
 
 
 def test_a_restored_backup_is_reconciled_upward(book, restored):

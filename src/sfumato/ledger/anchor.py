@@ -241,9 +241,10 @@ class Anchor:
                 )
             found = self.marks(identity)
         torn = 0 if _read(lines[-1], identity) else len(lines[-1]) + 1
-        self._end, self._own, self._highest = max(0, size - torn), b"", None
+        self._end, self._own, self._highest = None, b"", None
         for mark in found:
             self._saw(mark)
+        self._end = max(0, size - torn)  # last: who is interrupted looks anew
         return [m for m in (self._highest, *found[-1:]) if m]
 
     def marks(self, identity: str) -> list[Mark]:
@@ -277,11 +278,10 @@ class Anchor:
     def close(self) -> None:
         """Put the file on disk and close it; it is opened again when needed."""
         if self._file is not None:
+            file, self._file, self._end, self._highest = self._file, None, None, None
             with suppress(OSError):
-                os.fsync(self._file)
-            os.close(self._file)
-            self._file = None
-            self._end = self._highest = None
+                os.fsync(file)
+            os.close(file)
 
     def open(self) -> int:
         """Return the open file; open it anew when the path leads elsewhere now."""
