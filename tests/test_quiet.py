@@ -106,7 +106,7 @@ PLACES = (
     (ask, "gate._add_noise"),
     (fit, "models.estimator._work"),
     (search, "models.search._Parts"),
-    (examine, "models.evaluation.labels_of"),
+    (examine, "models.answers.labels_of"),
     (train, "models.cells.OpenedCells._read"),
     (train, "models.training._matrix"),
     (train, "models.estimator._work"),

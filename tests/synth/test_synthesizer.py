@@ -415,7 +415,7 @@ def test_texts_and_names_of_people_are_told_to_be_left_out():
     assert new.startswith("new names")
     assert made.sample(2).names == ("patient_id", "street", "Ill")
     assert "street, patient_id" in pages["en"]
-    assert "street, patient_id" in pages["zh"]
+    assert "street、patient_id" in pages["zh"]
     assert (
         "New names that mean nothing stand in: patient_id, street."
         in synthetic_html(made.release, portrait(made), lang="en")
