@@ -8,6 +8,7 @@ import os
 import pickle
 import random
 import signal
+import sys
 import threading
 import time
 
@@ -15,7 +16,7 @@ import pytest
 
 from sfumato.account import Epsilon
 from sfumato.errors import BudgetExceededError, LedgerError
-from sfumato.ledger import Ledger, show, verify
+from sfumato.ledger import Ledger, show, verify, waiting
 
 needs_fork = pytest.mark.skipif(not hasattr(os, "fork"), reason="needs fork")
 HUNDREDTH, TENTH = Epsilon("0.01"), Epsilon("0.1")
@@ -269,6 +270,66 @@ def test_an_interrupt_leaves_no_thread_waiting(book, path, times):
     assert kinds.count("KeyboardInterrupt") == times
     assert set(kinds) <= {"KeyboardInterrupt", "LedgerError", "Receipt"}
     assert ledger.debit(TENTH, plan="p").sequence >= 1
+
+
+def in_the_queue(queue, moment, told):
+    """Ask three times at once; interrupt the first at a moment. Return whether it was."""
+    here, gate, left, failed = waiting.__file__, threading.Event(), [moment], []
+
+    def profile(frame, event, _):
+        if event in ("call", "c_return") and frame.f_code.co_filename == here:
+            left[0] -= 1
+            if not left[0]:
+                sys.setprofile(None)
+                raise KeyboardInterrupt
+
+    def serve(batch):
+        gate.wait(10)
+        for ticket in batch:
+            ticket.value = "served"
+
+    def ask(hook):
+        sys.setprofile(hook)
+        try:
+            told.append(queue.submit(waiting.Ticket(None), serve))
+        except (KeyboardInterrupt, LedgerError) as error:
+            failed.append(error)
+        finally:
+            sys.setprofile(None)
+
+    threads = [threading.Thread(target=ask, args=(h,)) for h in (profile, None, None)]
+    for thread in threads:
+        thread.start()
+        thread.join(0.002)
+    gate.set()
+    [t.join(10) for t in threads]
+    assert not any(t.is_alive() for t in threads), f"hangs after moment {moment}"
+    assert len(failed) + len(told) == 3
+    assert told == ["served"] * len(told)
+    told.clear()
+    return left[0] <= 0
+
+
+@pytest.mark.parametrize("busy", [False, True])
+def test_an_interrupt_at_any_moment_of_the_queue_leaves_nobody_waiting(busy):
+    """Who leads and who waits: whoever asks afterwards is served."""
+    queue, moment, reached = waiting.Queue(), 1, True
+    while reached:
+        gate, first = threading.Event(), None
+        if busy:  # so that the interrupted one waits and leads later
+            first = threading.Thread(
+                target=queue.submit,
+                args=(waiting.Ticket(None), lambda _, gate=gate: gate.wait(10)),
+            )
+            first.start()
+            threading.Timer(0.01, gate.set).start()
+        reached = in_the_queue(queue, moment, [])
+        if first:
+            first.join(10)
+        assert queue.leader is None
+        assert not queue._waiting
+        moment += 1
+    assert moment > 10
 
 
 @needs_fork

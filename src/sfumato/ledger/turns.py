@@ -4,9 +4,10 @@ The lock is `flock`: the kernel gives it back when its holder dies, and it belon
 the open file, so that closing another one of the same path does not drop it.
 
 A debit sleeps until the kernel wakes it: where eight processes debit, half as many again
-were done in a second as when each looked again and again. It has no time limit, so a process that is stopped (not killed) in the microseconds
-in which it holds the turn lets the others wait until it goes on. Whoever reads, repairs or
-copies the log looks again and again, and says after a minute that somebody hangs.
+were done in a second as when each looked again and again. It has no time limit, so a
+process that is stopped (not killed) in the microseconds in which it holds the turn lets the
+others wait until it goes on. Whoever reads, repairs or copies the log looks again and
+again, and says after a minute that somebody hangs.
 """
 
 from __future__ import annotations

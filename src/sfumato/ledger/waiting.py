@@ -10,6 +10,7 @@ import copy
 import threading
 from collections import deque
 from collections.abc import Callable
+from itertools import islice
 from typing import Any, Generic, Protocol, TypeVar
 
 from sfumato.errors import LedgerError, SfumatoError
@@ -37,7 +38,7 @@ class Ticket(Generic[T]):
     value: Any = None
     error: BaseException | None = None
     _asleep: threading.Lock | None = None
-    done = leads = False
+    done = False
 
     def __init__(
         self, job: Job[Any], finish: Callable[[Any, Any], T] | None = None
@@ -88,7 +89,7 @@ class Ticket(Generic[T]):
 
     def wake(self) -> None:
         """End its sleep."""
-        if self._asleep:
+        if self._asleep and self._asleep.locked():
             self._asleep.release()
 
     def result(self) -> T:
@@ -101,13 +102,17 @@ class Ticket(Generic[T]):
 
 
 class Queue:
-    """Tickets in the order in which they came."""
+    """Tickets in the order in which they came.
+
+    An interrupt may come at any call. So who leads is one word, written and read under the
+    guard, and what wakes the others is done once more where it was interrupted.
+    """
 
     def __init__(self) -> None:
-        """Begin empty; who finds it not busy may do without it."""
+        """Begin with nobody who leads; who finds it so may do without it."""
         self._guard = threading.Lock()
         self._waiting: deque[Ticket[Any]] = deque()
-        self.busy = False
+        self.leader: Ticket[Any] | None = None
 
     def submit(
         self, ticket: Ticket[T], serve: Callable[[list[Ticket[Any]]], None]
@@ -118,69 +123,62 @@ class Queue:
             ticket: A new request.
             serve: Commits requests together; what it raises fails all of them.
         """
-        with self._guard:
-            if self.busy:
-                batch = []
-                ticket.lie_down()
-                self._waiting.append(ticket)
-            else:
-                batch = [ticket]
-                self.busy = True
-        if not batch:
-            self._wait(ticket)
-        if not ticket.done:
-            self._lead(ticket, batch or self._next(), serve)
+        batch: list[Ticket[Any]] = []
+        whole = False
+        try:
+            with self._guard:
+                if self.leader is None:
+                    self.leader = ticket
+                else:
+                    ticket.lie_down()
+                    self._waiting.append(ticket)
+            if self.leader is not ticket:
+                ticket.wait()
+            if not ticket.done:
+                batch = self._next(ticket)
+                _serve(batch, serve)
+                whole = True
+        finally:
+            try:
+                self._leave(ticket, batch, whole=whole)
+            except BaseException:
+                self._leave(ticket, batch, whole=whole)
+                raise
         return ticket.result()
 
-    def _wait(self, ticket: Ticket[Any]) -> None:
-        try:
-            ticket.wait()
-        except BaseException:
-            with self._guard:  # an interrupted thread asks no more
-                if ticket in self._waiting:
-                    self._waiting.remove(ticket)
-                successor = self._appoint() if ticket.leads else None
-            if successor:
-                successor.wake()
-            raise
-
-    def _next(self) -> list[Ticket[Any]]:
+    def _next(self, leader: Ticket[Any]) -> list[Ticket[Any]]:
+        """Return who is served together; they wait until they are told."""
         with self._guard:
-            some = min(len(self._waiting), _MOST)
-            return [self._waiting.popleft() for _ in range(some)]
+            waiting = list(islice(self._waiting, _MOST))
+        return waiting if leader in waiting else [leader]
 
-    def _lead(
-        self,
-        own: Ticket[Any],
-        batch: list[Ticket[Any]],
-        serve: Callable[[list[Ticket[Any]]], None],
+    def _leave(
+        self, ticket: Ticket[Any], batch: list[Ticket[Any]], *, whole: bool
     ) -> None:
-        try:
-            serve(batch)
-        except Exception as error:  # noqa: BLE001  each waiting thread raises it
-            for ticket in batch:
-                ticket.fail(error)
-        except BaseException:
-            for ticket in batch:
-                ticket.fail(_interrupted())
-            raise
-        finally:
-            with self._guard:
-                successor = self._appoint()
-            for ticket in batch:
-                ticket.done = True
-                if ticket is not own:
-                    ticket.wake()
-            if successor:
-                successor.wake()
+        """Tell who was served, and who leads next; to do it twice does no harm."""
+        with self._guard:
+            for other in (ticket, *batch):  # one that was interrupted asks no more
+                if other in self._waiting:
+                    self._waiting.remove(other)
+            if self.leader is ticket:
+                self.leader = self._waiting[0] if self._waiting else None
+            for other in batch:
+                if not whole and other.error is None:
+                    other.fail(_interrupted())
+                other.done = True
+                other.wake()
+            if self.leader:
+                self.leader.wake()
 
-    def _appoint(self) -> Ticket[Any] | None:
-        """Choose who leads next; the guard is held."""
-        if not self._waiting:
-            self.busy = False
-            return None
-        self._waiting[0].leads = True
-        return self._waiting[0]
+
+def _serve(
+    batch: list[Ticket[Any]], serve: Callable[[list[Ticket[Any]]], None]
+) -> None:
+    try:
+        serve(batch)
+    except Exception as error:  # noqa: BLE001  each waiting thread raises it
+        for ticket in batch:
+            ticket.fail(error)
 
 
 def _interrupted() -> LedgerError:

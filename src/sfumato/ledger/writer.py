@@ -85,7 +85,7 @@ class Writer:
         if self._born != os.getpid():
             self._check_process()
         ticket = Ticket(job, finish)
-        if self._queue.busy or self._turn.locked():
+        if self._queue.leader or self._turn.locked():
             return self._queue.submit(ticket, self._commit)
         try:  # nobody else asks; whoever comes now waits for the turn or queues
             self._commit([ticket])
